@@ -4,12 +4,12 @@ use std::ops::{Range, RangeBounds};
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
+use cuweave_core::index::{size, wide};
 
 use crate::cuda::{
     Addresses, Advice, AnyBits, CONCURRENT_MANAGED_ACCESS, Driver, Stream, attribute_of, device_count,
 };
 use crate::error::{Error, ManagedFault, Result};
-use cuweave_core::index::{size, wide};
 
 use super::buffer::refuse_capture;
 use super::ledger::Lent;

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaContext;
+use cuweave_core::index::{low, wide};
 
 use crate::context;
 use crate::cuda::{self, FlagMemory, Width};
 use crate::error::Result;
-use cuweave_core::index::{low, wide};
 
 /// A value that graphs wait for and write, as the words `wait_value` and `write_value` do, and that the host reads and stores while
 /// launches run: `flag: &Flag<u32>` in a graph function, bound as an `Arc`.

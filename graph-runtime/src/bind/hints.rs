@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::ids::Device;
+use cuweave_core::index::Vector;
 
 use crate::cuda::{Addresses, Advice, Driver, MemLocation, Stream};
 use crate::error::{Error, ManagedFault, Result};
-use cuweave_core::ids::Device;
-use cuweave_core::index::Vector;
 
 use super::advice::{can_discard, without_concurrent_access};
 use super::hint::{Hint, Site};

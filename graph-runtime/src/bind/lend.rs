@@ -1,9 +1,9 @@
 //! The views that an exec lends: the items of `args()` and `args_mut()`.
 
 use cudarc::driver::PinnedHostSlice;
+use cuweave_core::index::size;
 
 use crate::cuda::PinnedViewMut;
-use cuweave_core::index::size;
 
 use super::bound::{Bound, Exclusive, ExclusivePinned, Shared, SharedPinned};
 use super::lending::{Lender, LentOperand};

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::{CudaContext, CudaStream, DeviceRepr, ValidAsZeroBits};
+use cuweave_core::index::wide;
 
 use crate::context;
 use crate::cuda::{
@@ -14,7 +15,6 @@ use crate::cuda::{
 };
 use crate::error::{Error, ManagedFault, Result};
 use crate::waits::HeldStream;
-use cuweave_core::index::wide;
 
 use super::buffer::{Buffer, refuse_capture};
 use super::ledger::{Lent, Tracked};

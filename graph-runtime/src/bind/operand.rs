@@ -20,12 +20,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
+use cuweave_core::ids::Device;
+use cuweave_core::index::wide;
 
 use crate::cuda::{Context, Driver, Event, Outcome, Stream};
 use crate::error::Result;
 use crate::waits::{OwnedEvent, SideStream, home};
-use cuweave_core::ids::Device;
-use cuweave_core::index::wide;
 
 use super::hint::Hint;
 use super::ledger::Tracked;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use cudarc::driver::{
     CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
 };
-
 use cuweave_core::index::wide;
 
 use super::buffer::Buffer;

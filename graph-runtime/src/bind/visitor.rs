@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice, SyncOnDrop};
+use cuweave_core::ids::Device;
+use cuweave_core::index::Vector;
 
 use crate::cuda::{self, Context, Event, Failure, Quiet, Stream};
 use crate::error::{Error, Result};
 use crate::waits::SideStream;
-use cuweave_core::ids::Device;
-use cuweave_core::index::Vector;
 
 use super::buffer::Buffer;
 use super::hint::Hint;

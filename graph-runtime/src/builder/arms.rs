@@ -4,12 +4,13 @@
 use std::any::TypeId;
 use std::ops::Not;
 
-use crate::error::{Refusal, Result};
 use cuweave_core::codes::Code;
 use cuweave_core::condition::{Condition, Test, Word};
 use cuweave_core::index::{Index, narrow};
 use cuweave_core::ir::{Access, BufferId, Device, DimId, Mode, Origin, StatementId};
 use cuweave_core::kind::Kind;
+
+use crate::error::{Refusal, Result};
 
 use super::bound::Element;
 use super::declarations::Builder;

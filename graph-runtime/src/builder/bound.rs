@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, PinnedHostSlice};
+use cuweave_core::index::narrow;
+use cuweave_core::ir::Origin;
 
 use crate::bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Buffer, DeviceView, DeviceViewMut,
     Exclusive, ExclusivePinned, Hint, Managed, Output, OutputDescription, Shared, SharedPinned, Taken,
     Visitor,
 };
-use cuweave_core::index::narrow;
-use cuweave_core::ir::Origin;
 
 /// The type of a buffer's elements.
 #[derive(Clone, Copy, Debug)]

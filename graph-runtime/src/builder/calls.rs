@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, Result};
 use cuweave_core::codes::Code;
 use cuweave_core::ids::CallId;
 use cuweave_core::index::{Index, narrow};
@@ -10,6 +9,8 @@ use cuweave_core::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
 use cuweave_core::kind::Kind;
 use cuweave_core::structure::{Argument as CallArgument, Call as Bindings, CallPlace};
 use cuweave_core::table::{Parameter, TableHandle};
+
+use crate::error::{Error, Result};
 
 use super::bound::Element;
 use super::code::{Call, EnterFunction, Source, Sources};

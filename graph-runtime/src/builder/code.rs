@@ -7,6 +7,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use cudarc::driver::CudaEvent;
+use cuweave_core::condition::Condition;
+use cuweave_core::ids::{BufferId, CallId, ScalarId};
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::StatementId;
+use cuweave_core::kind::{Kind, Stage, SyncWord};
+use cuweave_core::table::{Decoded, Table, TableHandle};
+
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::build::{Body, Given, GivenArgument, Misfit, Value};
 use crate::cuda::HostWork;
@@ -15,13 +23,6 @@ use crate::exec::GraphFn;
 use crate::kernels::Kernel;
 use crate::statements::{Arguments, Dim, Evaluation, dim};
 use crate::token::Token;
-use cudarc::driver::CudaEvent;
-use cuweave_core::condition::Condition;
-use cuweave_core::ids::{BufferId, CallId, ScalarId};
-use cuweave_core::index::{Index, Vector, size};
-use cuweave_core::ir::StatementId;
-use cuweave_core::kind::{Kind, Stage, SyncWord};
-use cuweave_core::table::{Decoded, Table, TableHandle};
 
 use super::bound::{Binding, Element};
 use super::config::Configuration;

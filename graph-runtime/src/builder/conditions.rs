@@ -2,9 +2,10 @@
 
 use std::ops::Not;
 
-use crate::error::{Error, Result};
 use cuweave_core::codes::Code;
 use cuweave_core::condition::{MOST_VALUES, Test, Word};
+
+use crate::error::{Error, Result};
 
 use super::arms::{Arms, Decision};
 use super::declarations::Builder;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use cudarc::driver::LaunchConfig;
+use cuweave_core::ids::ScalarId;
 
 use crate::build::Value;
 use crate::kernels::Shape;
 use crate::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
-use cuweave_core::ids::ScalarId;
 
 use super::size::{Integer, Scalar, Size, ToSize, Unsound};
 

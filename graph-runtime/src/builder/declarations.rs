@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::CudaContext;
+use cuweave_core::index::{Index, wide};
+use cuweave_core::ir::{self, BufferId, Device, Launches, Memory, Origin, StatementId};
+use cuweave_core::kind::Kind;
 
 use crate::bind::{BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken};
 use crate::build::Value;
 use crate::error::{Refusal, Result};
 use crate::exec::{Graph, build_on};
-use cuweave_core::index::{Index, wide};
-use cuweave_core::ir::{self, BufferId, Device, Launches, Memory, Origin, StatementId};
-use cuweave_core::kind::Kind;
 
 use super::bound::{Binding, EXCLUSIVE, Element, PINNED, PINNED_MUT, SHARED, Storable, TAKEN};
 use super::code::Args;

@@ -4,6 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
+use cuweave_core::codes::Code;
+use cuweave_core::index::{Index, size};
+use cuweave_core::ir::{BufferId, Origin, StatementId};
+use cuweave_core::kind::Kind;
 
 use crate::bind::{Bound, HandedOver, Lender, LoopTurns, Output, OutputDescription, Visitor};
 use crate::build::Value;
@@ -11,10 +15,6 @@ use crate::error::{At, Error, Result};
 use crate::exec::{ExecCore, Generated, described};
 use crate::observe::Profile;
 use crate::token::Token;
-use cuweave_core::codes::Code;
-use cuweave_core::index::{Index, size};
-use cuweave_core::ir::{BufferId, Origin, StatementId};
-use cuweave_core::kind::Kind;
 
 use super::bound::{Bindable, Storable};
 use super::code::Args;

@@ -2,8 +2,9 @@
 
 use std::panic::Location;
 
-use crate::build::Value;
 use cuweave_core::ir::Mode;
+
+use crate::build::Value;
 
 use super::size::{Scalar, Size, ToSize};
 

@@ -1,10 +1,11 @@
 //! Hints about the managed memory that arguments of a builder are bound to: `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` of
 //! graph functions.
 
-use crate::bind::{Advice, Hint, Location, Site};
-use crate::error::Result;
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{BufferId, Origin};
+
+use crate::bind::{Advice, Hint, Location, Site};
+use crate::error::Result;
 
 use super::declarations::Builder;
 use super::handle::{Handle, Place};

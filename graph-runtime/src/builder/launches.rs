@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, Result};
-use crate::kernels::{Kernel, Param, ParamKind};
 use cuweave_core::codes::Code;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
 use cuweave_core::kind::Kind;
+
+use crate::error::{Error, Result};
+use crate::kernels::{Kernel, Param, ParamKind};
 
 use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
 use super::config::Configuration;

@@ -4,8 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::bind::Hint;
-use crate::error::{Error, Refusal, Result, refusals};
 use cuweave_core::codes::Severity;
 use cuweave_core::compile;
 use cuweave_core::diagnostic::Site;
@@ -17,6 +15,9 @@ use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Shape;
 use cuweave_core::structure::{Argument, Call, Item, Structure};
 use cuweave_core::table::{Decoded, Parameter, Scalar, tell_apart};
+
+use crate::bind::Hint;
+use crate::error::{Error, Refusal, Result, refusals};
 
 use super::bound::Binding;
 use super::code::{Args, Code, written_kind};

@@ -6,14 +6,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cudarc::driver::CudaEvent;
+use cuweave_core::codes::Code;
+use cuweave_core::ir::{Access, Mode, Origin};
+use cuweave_core::kind::{Kind, SyncWord};
 
 use crate::bind::{BindKept, Flag, Semaphore};
 use crate::cuda::{HostMemory, HostWork, host_work};
 use crate::error::Result;
 use crate::token::Token;
-use cuweave_core::codes::Code;
-use cuweave_core::ir::{Access, Mode, Origin};
-use cuweave_core::kind::{Kind, SyncWord};
 
 use super::bound::Element;
 use super::code::{Called, Sources, Synced, Target};

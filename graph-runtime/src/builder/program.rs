@@ -3,9 +3,6 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::bind::Hint;
-use crate::build::Value;
-use crate::error::{At, Error, Refusal, Result};
 use cuweave_core::codes::Code;
 use cuweave_core::ids::{CallId, ScalarId};
 use cuweave_core::index::{Index, Vector};
@@ -14,6 +11,10 @@ use cuweave_core::kind::Kind;
 use cuweave_core::structure::Call;
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
+
+use crate::bind::Hint;
+use crate::build::Value;
+use crate::error::{At, Error, Refusal, Result};
 
 use super::bound::Element;
 use super::code::Called;

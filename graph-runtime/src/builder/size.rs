@@ -9,13 +9,14 @@ use std::marker::PhantomData;
 use std::ops::{Add, Div, Mul, Rem, Sub};
 use std::sync::Arc;
 
-use crate::build::Value;
-use crate::error::Fault;
-use crate::statements::{Dim, ToDim, dim};
 use cuweave_core::ids::{BufferId, LeafId, ScalarId};
 use cuweave_core::index::Index;
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
+
+use crate::build::Value;
+use crate::error::Fault;
+use crate::statements::{Dim, ToDim, dim};
 
 /// The most operations and operands of an expression.
 const MOST_NODES: u32 = 1000;

@@ -1,9 +1,10 @@
 //! The statements of a builder.
 
+use cuweave_core::codes::Code;
+
 use crate::build::{CalledItem, LaunchedItem};
 use crate::error::Result;
 use crate::token::Token;
-use cuweave_core::codes::Code;
 
 use super::config::ToConfiguration;
 use super::declarations::Builder;

@@ -1,10 +1,11 @@
 //! The messages of a builder. Those of the compiler are about graph functions: their help says what to call instead of what to
 //! write.
 
-use crate::build::Misfit;
-use crate::error::{At, Error, Refusal};
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::render;
+
+use crate::build::Misfit;
+use crate::error::{At, Error, Refusal};
 
 /// Returns an error with a code.
 pub(super) fn refused(at: &At, code: Code, message: &str, notes: &[String], help: Option<&str>) -> Error {

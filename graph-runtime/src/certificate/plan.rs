@@ -1,7 +1,6 @@
 //! The graph of a certificate.
 
 use cuweave_check::certificate as c;
-
 use cuweave_core::index::{Index, Vector, between, size};
 use cuweave_core::ir::{BufferId, Device, Kind, Origin, StatementId};
 use cuweave_core::operation::{MemoryId, Operation, OperationId, Place, What};

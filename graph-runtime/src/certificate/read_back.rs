@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use cuweave_check::certificate as c;
-
 use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::{Kind, StatementId};
 use cuweave_core::operation::{ChainId, OperationId, What};

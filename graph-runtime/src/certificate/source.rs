@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_check::certificate as c;
-
 use cuweave_core::condition::Word as Keyword;
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{Access, BufferId, Device, Kind, Lifetime, Mode, Order, Origin, Program, StatementId};

@@ -1,14 +1,14 @@
 //! The bytes that blocks of fused launches touch, and the reads that registers serve.
 
-use crate::statements::RecordExt;
 use std::collections::BTreeMap;
 
 use cuweave_check::certificate as c;
-use cuweave_ptx::coverage::{Forward, Region};
-
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId};
 use cuweave_core::launches::Fusing;
+use cuweave_ptx::coverage::{Forward, Region};
+
+use crate::statements::RecordExt;
 
 use super::Certified;
 

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cudarc::driver::{
     CudaSlice, CudaStream, DriverError, HostSlice, PinnedHostSlice, SyncOnDrop, ValidAsZeroBits,
 };
+use cuweave_core::index::wide;
 
 use super::aside::forget_or_wait;
 use super::entry::driver;
 use super::failure::{Failure, Outcome, UNKNOWN};
 use super::handles::Event;
 use super::params::host_size;
-use cuweave_core::index::wide;
 
 /// Returns the address of a pinned slice and the event that guards it, and makes `stream` wait for that event.
 pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {

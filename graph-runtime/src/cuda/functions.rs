@@ -3,11 +3,11 @@
 use std::ffi::{c_int, c_void};
 
 use cudarc::driver::CudaContext;
+use cuweave_core::index::wide;
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Outcome};
 use super::handles::{Function, RawModule};
-use cuweave_core::index::wide;
 
 impl Driver {
     /// Returns an attribute of a device.

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::index::size;
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
@@ -11,7 +12,6 @@ use super::params::{
     Access, AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch,
     Values, WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
-use cuweave_core::index::size;
 
 /// The kind of a conditional node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

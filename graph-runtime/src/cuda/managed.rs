@@ -5,13 +5,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cuweave_core::index::wide;
 
 use super::buffers::Made;
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Stream};
 use super::params::{MemLocation, host_size};
-use cuweave_core::index::wide;
 
 /// `CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY`: the device allocates managed memory.
 pub const MANAGED_MEMORY: u32 = 83;

@@ -2,10 +2,11 @@
 
 use std::ffi::c_int;
 
+use cuweave_core::index::wide;
+
 use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::params::{Access, Properties, host_size};
-use cuweave_core::index::wide;
 
 /// `CU_MEM_ALLOC_GRANULARITY_MINIMUM`.
 const MINIMUM: u32 = 0;

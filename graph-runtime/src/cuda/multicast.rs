@@ -4,13 +4,13 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DeviceRepr};
+use cuweave_core::index::wide;
 
 use super::any_bits::AnyBits;
 use super::entry::{Driver, call, call_newer};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::Stream;
 use super::params::{Access, ObjectProperties, Properties, host_size};
-use cuweave_core::index::wide;
 
 /// `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED`: the device can be added to multicast objects.
 pub const MULTICAST_SUPPORTED: u32 = 132;

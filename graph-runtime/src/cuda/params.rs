@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys;
+use cuweave_core::index::size;
 
 use super::handles::{Context, Function, Node, RawGraph, RawSemaphore};
-use cuweave_core::index::size;
 
 /// `CUDA_HOST_NODE_PARAMS`.
 #[repr(C)]

@@ -2,11 +2,12 @@
 
 use std::ptr::{null, null_mut};
 
+use cuweave_core::index::{size, wide};
+
 use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::handles::{Function, Node};
 use super::params::{AllocParams, End, Filling, KernelParams, Launching, MemcpyParams, MemsetParams};
-use cuweave_core::index::{size, wide};
 
 /// A kernel node.
 #[derive(Clone, Debug)]

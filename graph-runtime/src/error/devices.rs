@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::parts::At;
 use crate::cuda::Simulator;
+
+use super::parts::At;
 
 /// A fault of a graph over several devices.
 #[derive(Clone, Debug, PartialEq, Eq)]

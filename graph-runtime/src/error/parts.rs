@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::cuda;
 use cuweave_core::codes::Code;
+
+use crate::cuda;
 
 /// A name of the user's source and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

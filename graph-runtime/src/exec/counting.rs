@@ -1,10 +1,11 @@
 //! The number of an exec's launches, and the values of flags and semaphores that advance with it.
 
+use cuweave_core::index::Vector;
+use cuweave_core::ir::StatementId;
+
 use crate::build::{Definition, Nodes};
 use crate::error::{Error, Result, at_statement};
 use crate::statements::{Due, Record, RecordExt};
-use cuweave_core::index::Vector;
-use cuweave_core::ir::StatementId;
 
 /// The number of launches, and the values that the last one waited for and signalled.
 #[derive(Clone, Debug, Default)]

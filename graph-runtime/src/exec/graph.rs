@@ -11,7 +11,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-
 use cuweave_core::dump;
 use cuweave_core::expand::Described;
 use cuweave_core::operation::Operations;

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::CudaStream;
-
 use cuweave_core::index::Index;
 use cuweave_core::ir::BufferId;
 

@@ -7,7 +7,6 @@ use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{StatementId, Text};
 
 use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
-
 use crate::build::Shift;
 use crate::error::{At, Error, Result};
 use crate::statements::{self, UnprovedLaunches};

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::CudaContext;
-
 use cuweave_core::expand::Described;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{Device, DimId, Kind, Program, StatementId};

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId};

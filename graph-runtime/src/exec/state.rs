@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use cudarc::driver::CudaStream;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Kind, Program, StatementId};
 
 use crate::cuda::{Driver, Outcome};
 use crate::kernels::{LoadedModule, Modules, Note, Variable, forget_the_finished};
 use crate::statements::Record;
 use crate::waits::{HeldStream, OwnedEvent};
-use cuweave_core::index::Vector;
-use cuweave_core::ir::{Kind, Program, StatementId};
 
 /// The variables that the launches of an exec use.
 #[derive(Debug, Default)]

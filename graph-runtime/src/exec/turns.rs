@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use cuweave_core::expand::FrameId;
 use cuweave_core::ir::StatementId;
+use cuweave_core::picture::without_places;
 
 use crate::bind::{LoopTurns, Loops};
 use crate::build::{Counted, RECORD_WORDS};
 use crate::context;
 use crate::error::{Error, Result};
-use cuweave_core::picture::without_places;
 
 use super::core::Core;
 

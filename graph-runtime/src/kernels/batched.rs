@@ -3,11 +3,12 @@
 
 use std::sync::{Arc, PoisonError};
 
-use crate::cuda::RawModule;
-use crate::error::{Error, one_line};
 use cuweave_core::launches::Batching;
 use cuweave_ptx as ptx;
 use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+
+use crate::cuda::RawModule;
+use crate::error::{Error, one_line};
 
 use super::code;
 use super::function::FunctionInfo;

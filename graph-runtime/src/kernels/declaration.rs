@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::token::Token;
 use cuweave_core::index::size;
+
+use crate::token::Token;
 
 use super::module::Module;
 use super::param::Param;

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
-
 use cuweave_core::ids::{KernelId, ScalarId};
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Device, Program, StatementId};

@@ -3,10 +3,11 @@
 
 use std::fmt;
 
-use crate::cuda::Driver;
-use crate::error::Error;
 use cuweave_core::launches::residency::{cost, most_of, needed};
 use cuweave_core::launches::{Resources, Tuning};
+
+use crate::cuda::Driver;
+use crate::error::Error;
 
 use super::function::FunctionInfo;
 use super::limits::most_registers;

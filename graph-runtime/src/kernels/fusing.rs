@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
-use crate::cuda::{self, Driver, Word};
-use crate::error::{Error, one_line};
 use cuweave_core::ids::{Device, KernelId};
 use cuweave_core::index::{Vector, narrow, size, wide};
 use cuweave_core::ir::{Program, StatementId};
@@ -14,6 +12,9 @@ use cuweave_core::operation::ChainId;
 use cuweave_ptx as ptx;
 use cuweave_ptx::coverage::{self, Forward, Outline, Region, Sites};
 use cuweave_ptx::rewrite::{self, Fusion};
+
+use crate::cuda::{self, Driver, Word};
+use crate::error::{Error, one_line};
 
 use super::code;
 use super::coverage::Cache;

@@ -6,8 +6,9 @@
 
 use std::fmt;
 
-use crate::cuda::{INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION};
 use cuweave_core::index::size;
+
+use crate::cuda::{INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION};
 
 /// Major and minor.
 type Version = (u32, u32);

@@ -2,8 +2,9 @@
 //! `name::__ITEM` in either; for a name without one, generated code finds [`no_item`]. The types of these constants decide
 //! on rustc's message about a name that does not fit the statement.
 
-use super::declaration::{Kernel, KernelItem};
 use crate::token::Token;
+
+use super::declaration::{Kernel, KernelItem};
 
 /// The `__ITEM` of a kernel.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! The limits of a device and of a loaded function on launch configurations.
 
 use cudarc::driver::CudaContext;
+use cuweave_core::launches::Blocks;
 
 use crate::cuda::{CONCURRENT_MANAGED_ACCESS, Driver};
 use crate::error::{Error, Result};
-use cuweave_core::launches::Blocks;
 
 use super::declaration::Kernel;
 use super::function::FunctionInfo;

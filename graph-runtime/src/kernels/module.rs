@@ -6,14 +6,14 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
+use cuweave_core::launches::Allowed;
+use cuweave_ptx as ptx;
+use cuweave_ptx::rewrite::Split;
 
 use crate::context;
 use crate::cuda::{self, Context, Driver, RawModule, record};
 use crate::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
 use crate::waits::{self, OwnedEvent};
-use cuweave_core::launches::Allowed;
-use cuweave_ptx as ptx;
-use cuweave_ptx::rewrite::Split;
 
 use super::code;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};

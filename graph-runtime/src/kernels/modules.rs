@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::ids::Device;
+use cuweave_core::index::{Index, Vector, narrow, size};
 
 use crate::cuda::{Context, Driver, Function};
 use crate::error::Result;
 use crate::waits::OwnedEvent;
-use cuweave_core::ids::Device;
-use cuweave_core::index::{Index, Vector, narrow, size};
 
 use super::coverage::Judge;
 use super::declaration::Kernel;

@@ -8,12 +8,12 @@
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::CudaContext;
-
-use crate::cuda::Driver;
-use crate::error::Error;
 use cuweave_core::launches::{Allowed, Batching};
 use cuweave_ptx::rewrite::{self, Independent, Split, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
+
+use crate::cuda::Driver;
+use crate::error::Error;
 
 use super::located::Outlined;
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::cuda::RawModule;
 use cuweave_core::index::narrow;
 use cuweave_core::launches::Batching;
 use cuweave_ptx::coverage::Forward;
 use cuweave_ptx::rewrite::{Axis, FusedTable, GridShape, StackedTable, Table};
+
+use crate::cuda::RawModule;
 
 use super::function::FunctionInfo;
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kernels::Unfit;
 use cuweave_core::check::Checked;
 use cuweave_core::compile::Wishes;
 use cuweave_core::ir::StatementId;
 use cuweave_ptx::coverage::Forward;
+
+use crate::kernels::Unfit;
 
 /// The inputs of the launch decisions of a plan.
 #[derive(Debug, Default)]

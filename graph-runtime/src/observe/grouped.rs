@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
+use cuweave_core::picture::folded;
+
 use super::apart::{FullEdge, Line};
 use super::folding::{Folded, together};
 use super::report::VouchedFor;
 use super::unfused::Unfused;
-use cuweave_core::picture::folded;
 
 /// The most pairs and parameters of one reason that are named.
 const MOST_NAMED: usize = 4;

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cuweave_core::ir::{BufferId, Kind};
+use cuweave_core::launches::Chain;
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
-use super::decided::Decided;
-use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
 use crate::error::{at_buffer, at_statement};
 use crate::kernels::{Kernel, LaunchRecord};
-use cuweave_core::ir::{BufferId, Kind};
-use cuweave_core::launches::Chain;
+
+use super::decided::Decided;
+use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
 
 /// Returns the report of a graph.
 pub(crate) fn report_of(graph: &Subject<'_>) -> Report {

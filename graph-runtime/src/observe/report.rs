@@ -11,13 +11,14 @@ use cuweave_core::operation::{Bounds, Budgeted, Operations};
 use cuweave_core::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
+use crate::error::{At, at_buffer, at_statement};
+use crate::kernels::{Finding, Kernel, LeftAlone};
+use crate::statements::{Record, RecordExt};
+
 use super::apart::{Apart, FullEdge, InLane};
 use super::decided::Decided;
 use super::explaining::{Entries, Explaining};
 use super::unfused::Unfused;
-use crate::error::{At, at_buffer, at_statement};
-use crate::kernels::{Finding, Kernel, LeftAlone};
-use crate::statements::{Record, RecordExt};
 
 /// The granularity of the graph pool.
 const POOL_STEP: u64 = 32 << 20;

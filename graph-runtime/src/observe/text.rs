@@ -2,6 +2,10 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use cuweave_core::picture::{bytes, counted, folded};
+
+use crate::error::At;
+
 use super::apart::Line;
 use super::brief::{ReportLines, texts};
 use super::folding::repetitions;
@@ -9,8 +13,6 @@ use super::grouped;
 use super::report::{
     AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
 };
-use crate::error::At;
-use cuweave_core::picture::{bytes, counted, folded};
 
 /// The width of the column of subjects.
 const SUBJECT: usize = 13;

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use super::apart::{Line, at_line, times};
-use crate::error::At;
 use cuweave_core::picture::bytes;
 use cuweave_core::picture::folded;
+
+use crate::error::At;
+
+use super::apart::{Line, at_line, times};
 
 /// Two launches, one after another, that are not one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The arguments of a launch, in the order of the kernel's parameters.
 
 use cudarc::driver::DeviceRepr;
+use cuweave_core::index::size;
 
 use crate::cuda::{self, Word};
 use crate::error::Fault;
 use crate::kernels::mark::{Mark, OptionalMark};
-use cuweave_core::index::size;
 
 use super::dims::Dim;
 

@@ -1,7 +1,8 @@
 //! Lengths and bounds: unsigned 64-bit arithmetic that carries faults in the values.
 
-use cuweave_core::table::Op;
 use std::ops::{Add, Div, Mul, Rem, Sub};
+
+use cuweave_core::table::Op;
 
 use crate::error::Fault;
 

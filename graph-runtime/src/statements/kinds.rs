@@ -5,11 +5,10 @@ use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 
+use cudarc::driver::CudaEvent;
 use cuweave_core::index::{Vector, narrow, size};
 use cuweave_core::ir::{Device, DimId, Program, StatementId};
 use cuweave_core::kind::{Kind, Stage, SyncWord};
-
-use cudarc::driver::CudaEvent;
 
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::cuda::{Event, HostMemory, HostWork, Word, host_work};

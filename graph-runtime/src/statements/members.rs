@@ -1,11 +1,12 @@
 //! The ranges of blocks of a batch's members.
 
-use crate::error::{Error, Result, at_statement};
-use crate::kernels::LaunchRecord;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::MOST_BLOCKS;
 use cuweave_core::operation::{BatchId, Operation, Operations};
+
+use crate::error::{Error, Result, at_statement};
+use crate::kernels::LaunchRecord;
 
 use super::kinds::{Record, RecordExt};
 

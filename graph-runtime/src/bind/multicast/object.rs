@@ -4,11 +4,11 @@ use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::CudaContext;
+use cuweave_core::index::wide;
 
 use crate::context;
 use crate::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, Physical};
 use crate::error::{Error, MulticastFault, Result};
-use cuweave_core::index::wide;
 
 use super::uses::Uses;
 

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use cuweave_core::index::Index;
+
 use super::coordinates::{Laid, lay_out};
 use super::folds::{End, View};
 use super::layers::Sketch;
-use cuweave_core::index::Index;
 
 /// The room around what stands in a body, and the height of its head.
 const PAD: f64 = 12.0;

@@ -4,8 +4,9 @@
 //! layer as near to that as the order and the widths allow, in the sense of least squares: an isotonic regression, by pooling
 //! neighbours that would overlap.
 
-use super::layers::{Layered, Sketch, mean};
 use cuweave_core::picture::count;
+
+use super::layers::{Layered, Sketch, mean};
 
 /// The room between boxes of a layer, and between layers.
 const BESIDE: f64 = 18.0;

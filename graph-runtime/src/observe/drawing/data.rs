@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
+use cuweave_core::ir::{BufferId, Origin};
+use cuweave_core::operation::Place;
+use cuweave_core::picture::{bytes, folded};
+
+use crate::observe::profile::duration;
+
 use super::folds::{End, Item, View, buffers, first};
 use super::scene::Scene;
 use super::statements::Lines;
 use super::svg::{Times, because, time};
-use crate::observe::profile::duration;
-use cuweave_core::ir::{BufferId, Origin};
-use cuweave_core::operation::Place;
-use cuweave_core::picture::{bytes, folded};
 
 /// The most members of a box that are listed.
 const MOST_MEMBERS: usize = 24;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::scene::Scene;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device};
 use cuweave_core::operation::{Operation, OperationId};
 use cuweave_core::picture::folded;
 use cuweave_core::scopes::ScopeId;
+
+use super::scene::Scene;
 
 /// The most boxes of a picture: the first ones.
 const MOST_BOXES: usize = 1500;

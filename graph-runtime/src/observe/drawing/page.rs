@@ -6,17 +6,19 @@
 
 use std::fmt::Write;
 
+use cuweave_core::ir::Kind;
+use cuweave_core::operation::What;
+use cuweave_core::picture::{COLOURS, escape};
+use cuweave_core::scopes::Scopes;
+
+use crate::observe::profile::{Profile, duration};
+use crate::observe::report::Report;
+
 use super::data::data;
 use super::folds::View;
 use super::scene::{Pictured, Scene};
 use super::statements::{Lines, lines};
 use super::svg::{Timed, Times, draw};
-use crate::observe::profile::{Profile, duration};
-use crate::observe::report::Report;
-use cuweave_core::ir::Kind;
-use cuweave_core::operation::What;
-use cuweave_core::picture::{COLOURS, escape};
-use cuweave_core::scopes::Scopes;
 
 /// The look of a page, and its behaviour.
 const STYLE: &str = include_str!("page/page.css");

@@ -3,11 +3,12 @@
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Kind, Program, StatementId};
 use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::picture::folded;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use super::reasons::{Reasons, Why};
 use crate::observe::folding::together;
-use cuweave_core::picture::folded;
+
+use super::reasons::{Reasons, Why};
 
 /// The input of a picture.
 #[derive(Clone, Copy)]

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::scene::Scene;
-use super::svg::Times;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Mode, StatementId};
 use cuweave_core::picture::{counted, escape, folded};
+
+use super::scene::Scene;
+use super::svg::Times;
 
 /// The most lines that are listed.
 const MOST_LINES: usize = 2000;

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::blocks::{Area, Placed, place};
-use super::folds::{End, Link, View};
-use super::reasons::Why;
-use super::scene::{Pictured, Scene};
-use super::ways::{around, smooth};
-use crate::observe::profile::duration;
 use cuweave_core::operation::{Operation, OperationId};
 use cuweave_core::picture::{
     BODY, CRITICAL, Canvas, DARK, ESTIMATE, FAINT, FILLS, LINE, Style, count, escape, folded, real, shortened,
 };
 use cuweave_core::scopes::Scopes;
+
+use crate::observe::profile::duration;
+
+use super::blocks::{Area, Placed, place};
+use super::folds::{End, Link, View};
+use super::reasons::Why;
+use super::scene::{Pictured, Scene};
+use super::ways::{around, smooth};
 
 /// The most characters of a line of a box.
 const MOST_CHARACTERS: usize = 34;

@@ -3,6 +3,7 @@
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Kind, Program, StatementId};
 use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::picture::{count, real};
 use cuweave_core::scopes::{ScopeId, Scopes};
 
 use crate::error::{At, at_statement};
@@ -10,7 +11,6 @@ use crate::statements::{Record, RecordExt, launch_of};
 
 use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
-use cuweave_core::picture::{count, real};
 
 /// The times of an operation, or of the exec, in several launches.
 #[derive(Clone, Copy, Debug, Default)]

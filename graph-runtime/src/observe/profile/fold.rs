@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::assemble::FUSED;
-use super::types::{Entry, Profile, Times};
 use cuweave_core::picture::folded;
 use cuweave_core::picture::{count, real};
+
+use super::assemble::FUSED;
+use super::types::{Entry, Profile, Times};
 
 /// Entries of one place in the source.
 pub(super) struct Row<'p> {

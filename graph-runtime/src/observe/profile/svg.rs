@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::fold::{By, MemberRow, Row, rows};
-use super::numbers::{bandwidth, rate, time};
-use super::text::turns;
-use super::types::Profile;
 use cuweave_core::picture::{
     BAR, CRITICAL, Canvas, ESTIMATE, FAINT, GRID, LAUNCH, ON_BAR, PALE_BAR, PALE_CRITICAL, Style, count,
     shortened,
 };
+
+use super::fold::{By, MemberRow, Row, rows};
+use super::numbers::{bandwidth, rate, time};
+use super::text::turns;
+use super::types::Profile;
 
 /// The width of the column of names, of the bars, and of the column of numbers.
 const NAMES: f64 = 380.0;

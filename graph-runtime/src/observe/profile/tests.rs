@@ -1,8 +1,9 @@
 //! Profiles of times that are known: the critical path, rows, and pictures of many statements.
 
+use crate::error::At;
+
 use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
-use crate::error::At;
 
 fn at(name: &str, line: u32) -> At {
     At { name: name.to_owned(), file: "src/model.rs".to_owned(), line, column: 0 }

@@ -1,9 +1,10 @@
 //! Profiles and their entries.
 
+use cuweave_core::picture::real;
+
 use crate::error::At;
 
 use super::numbers::bandwidth;
-use cuweave_core::picture::real;
 
 /// The time of each node of a graph.
 ///

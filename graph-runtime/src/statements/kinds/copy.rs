@@ -4,7 +4,6 @@ use cuweave_core::ir::StatementId;
 
 use crate::cuda::{Node, Outcome, Place};
 use crate::error::{Error, Result};
-
 use crate::statements::emission::{Adding, Emission, Parameters, Setting, element};
 use crate::statements::evaluator::Evaluator;
 

@@ -6,7 +6,6 @@ use cuweave_core::ir::StatementId;
 use crate::cuda::{self, Filling, Node, Outcome, Word};
 use crate::error::Result;
 use crate::kernels::{FILL64, LaunchRecord, Modules, Shape};
-
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 

@@ -10,7 +10,6 @@ use cuweave_ptx::coverage::Verdict;
 use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
 use crate::error::{Error, Fault, OutsideExtent, Refusal, Result, ShortLaunch};
 use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind, Shape};
-
 use crate::statements::arguments::Arguments;
 use crate::statements::config::{BlockLimits, Config};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};

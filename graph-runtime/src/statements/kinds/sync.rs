@@ -3,13 +3,14 @@
 //! Launch `n` of an exec waits for, or writes, `first + n * step`: so no launch takes the signal of an earlier one for its own. The
 //! nodes hold the values of the last launch, and are changed before the next one.
 
+use cuweave_core::ir::{Device, StatementId};
+use cuweave_core::kind::SyncWord;
+
 use crate::bind::{Flag, FlagValue, Semaphore, goes_ahead, is_behind};
 use crate::cuda::{Node, Outcome, RawSemaphore, SemaphoreOperation, ValueOperation, Width};
 use crate::error::{Error, Result};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
-use cuweave_core::ir::{Device, StatementId};
-use cuweave_core::kind::SyncWord;
 
 /// The values of a wait for a value or a semaphore, or of the write or signal of one.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,237 @@
+//! The answers of a graph function's arguments to what its expansion asks.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::expand::{Answers, At as Place, FrameId, Number, Refusal};
+use cuweave_core::ids::LeafId;
+use cuweave_core::index::Index;
+use cuweave_core::ir::{DimId, StatementId};
+use cuweave_core::structure::Choice;
+use cuweave_core::table::{Decoded, Op, TableHandle};
+
+use crate::build::bounds::symbols::Symbols;
+use crate::error::{At, DeviceFault, Error, Fault, Result};
+use crate::statements::{Dim, compute, dim};
+use crate::token::Token;
+
+use super::body::{Body, enter};
+use super::checks::user_of;
+use super::questions::{Answer, Question, Questions};
+
+/// The answers of a body's expressions.
+pub(crate) struct Asked<'b> {
+    body: &'b dyn Body,
+    /// The values of expressions that mention no loop variable: each is asked once.
+    leaves: BTreeMap<(FrameId, LeafId), Dim>,
+    stack: Vec<Dim>,
+    pub(in crate::build) questions: Questions,
+    pub(in crate::build) symbols: Symbols,
+}
+
+impl<'b> Asked<'b> {
+    /// Returns the answers of a body. Its expressions may make another context current.
+    pub fn new(body: &'b dyn Body) -> Asked<'b> {
+        Asked {
+            body,
+            leaves: BTreeMap::new(),
+            stack: Vec::new(),
+            questions: Questions::default(),
+            symbols: Symbols::default(),
+        }
+    }
+
+    pub(in crate::build) fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+        let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
+        if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
+            return Ok(known);
+        }
+        let Answer::Leaf(value) = self.ask(at, Question::Leaf(leaf))? else { return Err(unlike(at)) };
+        if constant {
+            self.leaves.insert((at.frame, leaf), value);
+        }
+        Ok(value)
+    }
+
+    /// Asks the next question of the expansion.
+    fn ask(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+        if let Some(answer) = self.questions.known(at, question) {
+            return Ok(answer);
+        }
+        let answer = self.answer(at, question)?;
+        self.questions.note(at, question, answer);
+        Ok(answer)
+    }
+
+    /// Evaluates the expression that a question is asked of.
+    pub(in crate::build) fn answer(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+        match question {
+            Question::Leaf(leaf) => {
+                self.entered(at, &mut |body| Answer::Leaf(body.leaf(leaf.as_u32(), at.turns, Token)))
+            }
+            Question::Arm(number) => {
+                self.entered(at, &mut |body| Answer::Arm(body.arm(number, at.turns, Token)))
+            }
+            Question::Callee(call) => {
+                let step = at.table().steps[call];
+                let mut table = None;
+                self.entered(at, &mut |body| {
+                    let mut known = |callee: &dyn Body| table = callee.table(Token).and_then(of_code);
+                    body.enter(step, at.turns, &mut known, Token);
+                })?;
+                table.map(Answer::Callee).ok_or_else(|| Error::Config {
+                    at: statement(at, Some(call)),
+                    reason: "an expression in it returns before the statement is recorded".to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Returns the value of a bound. `length` gives the lengths in its code.
+    pub(in crate::build) fn value(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<u64> {
+        self.computed(at, id, length, Dim::value)
+    }
+
+    /// Computes a bound, and returns what `of` takes of it.
+    fn computed<T>(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+        of: fn(Dim) -> std::result::Result<T, Fault>,
+    ) -> Result<T> {
+        let table = at.table();
+        let code = &table.dims[id];
+        let mut leaves = Vec::new();
+        for op in code {
+            if let Op::Leaf(leaf) = *op {
+                leaves.push((leaf, self.leaf(at, leaf)?));
+            }
+        }
+        let operand = |op: Op| match op {
+            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
+            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
+            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
+            _ => None,
+        };
+        let text = &table.program.dims[id];
+        let value = compute(code, operand, &mut self.stack)
+            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
+        match of(value) {
+            Ok(value) => Ok(value),
+            Err(fault) => {
+                let (what, at) = user_of(&table.program, id);
+                Err(Error::Size { what, at, text: text.to_string(), fault })
+            }
+        }
+    }
+
+    /// Evaluates expressions of a frame.
+    fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
+        enter(self.body, at.frames, at.frame, with).ok_or_else(|| Error::Config {
+            at: function(at),
+            reason: "an expression in an argument of a call returns before the call".to_owned(),
+        })
+    }
+}
+
+/// Returns the table of generated code: no other function is called.
+fn of_code(table: TableHandle) -> Option<&'static Decoded> {
+    match table {
+        TableHandle::Static(table) => Some(table),
+        TableHandle::Built(_) => None,
+    }
+}
+
+/// Returns the error for an answer of the wrong kind. It does not occur: questions are compared before answers are given.
+#[cold]
+fn unlike(at: Place<'_>) -> Error {
+    Error::Plan(format!("{}: an answer to another question", function(at)))
+}
+
+/// Returns the place of the function that is expanded.
+fn function(at: Place<'_>) -> Box<At> {
+    let program = &at.table().program;
+    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
+    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+}
+
+fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
+    let program = &at.table().program;
+    match statement {
+        Some(statement) => {
+            let statement = &program.statements[statement];
+            let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
+            let name = statement.name.to_string();
+            Box::new(At { name, file, line: statement.line, column: statement.column })
+        }
+        None => function(at),
+    }
+}
+
+impl Answers for Asked<'_> {
+    type Error = Error;
+
+    fn bound(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<Number> {
+        let value = self.value(at, id, length)?;
+        if !self.may_move(at, id) {
+            return Ok(Number::constant(value));
+        }
+        Ok(Number { value, poly: self.poly(at, id, value, length), moves: true })
+    }
+
+    fn end(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<i128> {
+        self.computed(at, id, length, Dim::integer)
+    }
+
+    fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {
+        let Answer::Arm(arm) = self.ask(at, Question::Arm(choice.number))? else { return Err(unlike(at)) };
+        Ok(arm)
+    }
+
+    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<TableHandle> {
+        let Answer::Callee(table) = self.ask(at, Question::Callee(call))? else { return Err(unlike(at)) };
+        Ok(TableHandle::Static(table))
+    }
+
+    fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {
+        let at = statement(at, blamed);
+        match refusal {
+            Refusal::Device { device } => {
+                Error::Devices(Box::new(DeviceFault::NoDevice { at: *at, device, devices: None }))
+            }
+            Refusal::Short { callee, parameter, buffer, needed, len } => {
+                Error::Extent { at, kernel: callee, parameter, buffer, extent: needed, len }
+            }
+            Refusal::Index { list, index, len } => Error::Index { at, list, index, len },
+            Refusal::Recursion { cycle } => Error::Recursion { at, cycle },
+            Refusal::TooLarge { most } => Error::TooLarge { at, most },
+            Refusal::Returned { buffer, declared, actual } => {
+                let program = At { name: buffer, ..*at };
+                Error::ReturnedLength { at: Box::new(program), declared, actual }
+            }
+            Refusal::AtLeast { argument, least, value } => {
+                Error::AtLeast { at: Box::new(At { name: argument, ..*at }), least, value }
+            }
+            Refusal::Unlike { one, other } => {
+                let reason = format!("`{one}` and `{other}` are not of one length and one element type");
+                Error::Config { at, reason }
+            }
+            Refusal::Malformed(what) => Error::Plan(format!("{at}: {what}")),
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The checks of lengths, ranges and operands: everything that bad input can bring is found before the driver is given a
+//! node.
+
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
+
+use crate::bind::{MemoryKind, Operand, Prologue};
+use crate::cuda::Driver;
+use crate::error::{At, Error, ManagedFault, Result, at_buffer, at_statement};
+
+use super::devices::Contexts;
+
+/// Checks that no buffer is empty, and that all ranges lie in their buffers.
+pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    zero_lengths(program, dims)?;
+    ranges(program, dims)?;
+    operands(program, dims)?;
+    views(program, dims)
+}
+
+/// Checks that the device decides by single elements: the macro does not know the lengths of the fields of records.
+fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        let Kind::Condition(body) = statement.kind else { continue };
+        let Some(operand) = statement.accesses.first().filter(|_| body.own_accesses() > 0) else { continue };
+        let len = dims[operand.hi].saturating_sub(dims[operand.lo]);
+        if len != 1 {
+            let buffer = program.buffers[operand.buffer].name.to_string();
+            return Err(Error::Operand {
+                at: at_statement(program, id),
+                word: body.word.name(),
+                buffer,
+                len,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the first buffer or node that a length or bound belongs to.
+pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
+    if let Some(buffer) = program.buffers.position(|buffer| buffer.len == dim) {
+        return ("the length", at_buffer(program, buffer));
+    }
+    let uses =
+        |statement: &Statement| statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim);
+    if let Some(statement) = program.statements.position(|statement| statement.on == Some(dim)) {
+        return ("the device", at_statement(program, statement));
+    }
+    match program.statements.position(uses) {
+        Some(statement) => ("a bound", at_statement(program, statement)),
+        None => (
+            match Some(dim) {
+                dim if program.options.budget == dim => "the budget",
+                dim if program.options.devices == dim => "the number of devices",
+                _ => "a bound of a loop or a part",
+            },
+            Box::new(At {
+                name: program.name.to_string(),
+                file: program.file.to_string(),
+                line: program.options.line,
+                column: 0,
+            }),
+        ),
+    }
+}
+
+fn zero_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    match program.buffers.position(|buffer| dims[buffer.len] == 0) {
+        None => Ok(()),
+        Some(buffer) => {
+            let text = program.dims[program.buffers[buffer].len].to_string();
+            Err(Error::ZeroLength { at: at_buffer(program, buffer), text })
+        }
+    }
+}
+
+/// Checks that every range lies in its buffer; the order between statements rests on that.
+fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    for (statement, declared) in program.statements.enumerate() {
+        (0..declared.accesses.len()).try_for_each(|access| range(program, dims, statement, access))?;
+    }
+    Ok(())
+}
+
+/// Checks that the range of an access lies in its buffer.
+pub(in crate::build) fn range(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    statement: StatementId,
+    access: usize,
+) -> Result<()> {
+    let access = &program.statements[statement].accesses[access];
+    let (lo, hi, len) = (dims[access.lo], dims[access.hi], dims[program.buffers[access.buffer].len]);
+    if lo <= hi && hi <= len {
+        return Ok(());
+    }
+    let text = |id: DimId| &program.dims[id];
+    Err(Error::Range {
+        at: at_statement(program, statement),
+        buffer: program.buffers[access.buffer].name.to_string(),
+        range: format!("{}..{}", text(access.lo), text(access.hi)),
+        lo,
+        hi,
+        len,
+    })
+}
+
+/// Checks that every part of a part of a buffer lies in that part.
+fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    program.views.iter().try_for_each(|one| view(program, dims, one))
+}
+
+/// Checks that a part of a part of a buffer lies in that part.
+pub(in crate::build) fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
+    let value = |id: DimId| dims[id];
+    let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
+    if from <= lo && lo <= hi && hi <= to {
+        return Ok(());
+    }
+    let text = |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo], program.dims[hi]);
+    let declared = at_buffer(program, view.buffer);
+    // The function that takes the part may stand in another file than the buffer.
+    let uses = |access: &Access| (access.buffer, access.lo, access.hi) == (view.buffer, view.lo, view.hi);
+    let user = program.statements.position(|statement| statement.accesses.iter().any(uses));
+    let of_user = || user.map_or(declared.file.clone(), |user| at_statement(program, user).file);
+    let file = view.file.map_or_else(of_user, str::to_owned);
+    Err(Error::ViewRange {
+        at: Box::new(At { line: view.line, column: view.column, file, ..*declared }),
+        range: text(view.lo, view.hi),
+        lo,
+        hi,
+        view: text(view.of.0, view.of.1),
+        from,
+        to,
+    })
+}
+
+/// Checks operands that stand for the buffers from `first` on against their declarations.
+pub(crate) fn check_operands(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    first: usize,
+    operands: &[Operand],
+) -> Result<()> {
+    let declared =
+        program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_))).skip(first);
+    let mut count = 0;
+    for ((at, buffer), operand) in (first..).zip(declared).zip(operands) {
+        count += 1;
+        let at = || at_buffer(program, BufferId::new(at));
+        let kind = match buffer.origin {
+            Origin::Device { .. } => MemoryKind::Device,
+            Origin::Pinned { .. } => MemoryKind::Pinned,
+            Origin::Taken | Origin::Alloc(_) | Origin::Part(_) => MemoryKind::Taken,
+        };
+        if kind != operand.kind || u64::from(buffer.element) != operand.element {
+            return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));
+        }
+        if operand.device.is_none() {
+            return Err(Error::OtherContext { at: at(), ways: other_context(kind) });
+        }
+        let needed = dims[buffer.len];
+        if operand.len < needed {
+            let text = program.dims[buffer.len].to_string();
+            return Err(Error::TooShort { at: at(), len: operand.len, text, needed });
+        }
+        let align = u64::from(buffer.align.max(1));
+        if !operand.address.is_multiple_of(align) {
+            return Err(Error::Misaligned { at: at(), align: buffer.align });
+        }
+        if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
+            return Err(Error::WrongOutput { at: at(), reason: "this output has elements of another type" });
+        }
+        if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
+            return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
+        }
+    }
+    if count == operands.len() {
+        Ok(())
+    } else {
+        Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
+    }
+}
+
+/// Returns the contexts whose memory can be bound to an argument, and the way to such memory.
+fn other_context(kind: MemoryKind) -> (&'static str, &'static str) {
+    let graphs = "those that the graph is built for";
+    match kind {
+        MemoryKind::Device => {
+            (graphs, "allocate it in a stream of one of them, or build the graph for its context, too")
+        }
+        MemoryKind::Pinned => (graphs, "allocate it by `alloc_pinned` of one of them"),
+        MemoryKind::Taken => (
+            "the first one that the graph is built for, which frees what is taken over",
+            "build the graph that returns it for that context, or copy it: take it as `&[T; len]`",
+        ),
+    }
+}
+
+/// Checks the operands of the buffers from `first` on that host statements are given: they are pinned memory, or managed memory that
+/// host and device access at the same time.
+pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &[Operand]) -> Result<()> {
+    for (id, statement) in program.statements.enumerate() {
+        if !matches!(statement.kind, Kind::Host(_)) {
+            continue;
+        }
+        for access in statement.accesses.iter() {
+            let buffer = &program.buffers[access.buffer];
+            let operand = access.buffer.index().checked_sub(first).and_then(|at| operands.get(at));
+            let fault = match (buffer.origin, operand) {
+                (Origin::Pinned { .. }, _) | (Origin::Device { .. }, None) => continue,
+                (Origin::Device { .. }, Some(operand)) => match operand.unified() {
+                    Some(unified) if unified.concurrent => continue,
+                    Some(unified) => ManagedFault::NotConcurrent { device: unified.device },
+                    None => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
+                },
+                _ => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
+            };
+            return Err(Error::ManagedArgument { at: at_statement(program, id), fault });
+        }
+    }
+    Ok(())
+}
+
+/// Gives the advice on operands that stand for the buffers from `first` on, and returns what launches do with them before the graph.
+pub(crate) fn follow_hints(
+    (program, dims): (&Program, &Vector<DimId, u64>),
+    (driver, contexts): (&Driver, &Contexts),
+    first: usize,
+    operands: &[Operand],
+) -> Result<Vec<Prologue>> {
+    let mut prologues = Vec::new();
+    for (at, operand) in (first..).zip(operands).filter(|(_, operand)| !operand.hints.is_empty()) {
+        let id = BufferId::new(at);
+        let bytes = dims[program.buffers[id].len].saturating_mul(operand.element);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        match operand.follow_hints((driver, contexts), at, bytes) {
+            Ok(prologue) => prologues.extend(prologue),
+            Err(Error::Managed(fault)) => {
+                return Err(Error::ManagedArgument { at: at_buffer(program, id), fault });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(prologues)
+}
+
+/// Returns true if the graph may write an argument.
+fn writes(program: &Program, buffer: BufferId) -> bool {
+    program.buffers[buffer].origin.is_writable()
+}
+
+/// Checks that no two arguments share memory that the graph may write through one of them.
+pub(crate) fn check_overlap(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    operands: &[Operand],
+) -> Result<()> {
+    let end = |at: usize| {
+        let bytes = dims[program.buffers[BufferId::new(at)].len].saturating_mul(operands[at].element);
+        operands[at].address.saturating_add(bytes)
+    };
+    let mut order: Vec<usize> = (0..operands.len()).collect();
+    order.sort_by_key(|&at| (operands[at].address, at));
+    // The earlier operands that end last: one among all, one among the written ones.
+    let mut furthest: [Option<usize>; 2] = [None; 2];
+    for at in order {
+        let written = writes(program, BufferId::new(at));
+        let rival = if written { furthest[0] } else { furthest[1] };
+        if let Some(other) = rival.filter(|&other| end(other) > operands[at].address) {
+            let (first, second) = (other.min(at), other.max(at));
+            return Err(Error::Overlap {
+                first: at_buffer(program, BufferId::new(first)),
+                second: at_buffer(program, BufferId::new(second)),
+            });
+        }
+        for (slot, counts) in furthest.iter_mut().zip([true, written]) {
+            if counts && slot.is_none_or(|other| end(at) > end(other)) {
+                *slot = Some(at);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks new operands for the buffers from `first` on: where one shares memory with another operand, the graph writes through
+/// neither.
+pub(crate) fn check_new_overlap(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    first: usize,
+    new: &[Operand],
+    operands: &[Operand],
+) -> Result<()> {
+    let bytes = |at: usize, operand: &Operand| {
+        let bytes = dims[program.buffers[BufferId::new(at)].len].saturating_mul(operand.element);
+        (operand.address, operand.address.saturating_add(bytes))
+    };
+    let operand =
+        |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
+    for at in first..first + new.len() {
+        let (lo, hi) = bytes(at, operand(at));
+        let written = writes(program, BufferId::new(at));
+        for other in 0..operands.len() {
+            let (start, end) = bytes(other, operand(other));
+            if other != at && lo < end && start < hi && (written || writes(program, BufferId::new(other))) {
+                let (first, second) = (other.min(at), other.max(at));
+                return Err(Error::Overlap {
+                    first: at_buffer(program, BufferId::new(first)),
+                    second: at_buffer(program, BufferId::new(second)),
+                });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! The arguments of launches and calls that a builder makes: their types are known when the program runs. The code that
+//! `#[kernels]` and `#[graph]` generate takes them by the types of the declaration.
+
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+
+use cuweave_core::index::narrow;
+use cuweave_core::table::TableHandle;
+
+use crate::error::Fault;
+use crate::kernels::KernelItem;
+use crate::kernels::mark::{Fits, Mark, OptionalMark};
+use crate::statements::{Arguments, Dim, dim};
+use crate::token::Token;
+
+use super::body::Body;
+
+/// A scalar's value with its type.
+pub struct Value {
+    /// The value in its own type; `None` for a computed number.
+    exact: Option<Box<dyn Exact>>,
+    number: Option<Number>,
+    /// The name of its type.
+    ty: &'static str,
+}
+
+/// A number, in a type that holds all of its class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Integer(i128),
+    /// A float.
+    Float(f64),
+    /// An expression without a value.
+    Faulty(Fault),
+}
+
+/// A value of any type that can be copied.
+trait Exact: Any + Send + Sync {
+    fn copied(&self) -> Box<dyn Exact>;
+    fn any(&self) -> &dyn Any;
+}
+
+impl<T: Copy + Send + Sync + 'static> Exact for T {
+    fn copied(&self) -> Box<dyn Exact> {
+        Box::new(*self)
+    }
+
+    fn any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Clone for Value {
+    fn clone(&self) -> Value {
+        Value { exact: self.exact.as_ref().map(|exact| (**exact).copied()), ..*self }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Value").field("type", &self.ty).field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+macro_rules! integers {
+    ($($ty:ty)*) => {
+        fn integer(value: &dyn Any) -> Option<i128> {
+            $(if let Some(&value) = value.downcast_ref::<$ty>() {
+                return i128::try_from(value).ok();
+            })*
+            None
+        }
+
+        /// Calls `take` with an integer in a type, if that is a type of integers and has it.
+        fn with_integer(value: i128, wanted: TypeId, take: &mut dyn FnMut(&dyn Any)) -> bool {
+            $(if wanted == TypeId::of::<$ty>() {
+                return <$ty>::try_from(value).is_ok_and(|value| {
+                    take(&value);
+                    true
+                });
+            })*
+            false
+        }
+
+        fn is_integer(ty: TypeId) -> bool {
+            $(ty == TypeId::of::<$ty>())||*
+        }
+    };
+}
+integers!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
+
+/// Returns the nearest float of 32 bits.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "the result is compared with the value"
+)]
+fn nearest(value: f64) -> f32 {
+    value as f32
+}
+
+/// Calls `take` with a float in a type, if that is a type of floats and has it.
+fn with_float(value: f64, wanted: TypeId, take: &mut dyn FnMut(&dyn Any)) -> bool {
+    let narrow = nearest(value);
+    if wanted == TypeId::of::<f64>() {
+        take(&value);
+    } else if wanted == TypeId::of::<f32>() && (value.is_nan() || f64::from(narrow) == value) {
+        take(&narrow);
+    } else {
+        return false;
+    }
+    true
+}
+
+fn is_float(ty: TypeId) -> bool {
+    ty == TypeId::of::<f32>() || ty == TypeId::of::<f64>()
+}
+
+impl Value {
+    /// Returns a value of any type.
+    pub fn of<T: Copy + Send + Sync + 'static>(value: T) -> Value {
+        let float = |value: &dyn Any| match value.downcast_ref::<f32>() {
+            Some(&value) => Some(f64::from(value)),
+            None => value.downcast_ref::<f64>().copied(),
+        };
+        let number = integer(&value).map(Number::Integer).or_else(|| float(&value).map(Number::Float));
+        Value { exact: Some(Box::new(value)), number, ty: type_name::<T>() }
+    }
+
+    /// Returns the value of an expression over integers.
+    pub fn computed(value: Dim) -> Value {
+        let number = match value.value() {
+            Ok(value) => Number::Integer(value.into()),
+            Err(fault) => Number::Faulty(fault),
+        };
+        Value { exact: None, number: Some(number), ty: "integer" }
+    }
+
+    /// Returns the value as a length or bound; `None` if it is not an integer.
+    pub fn dim(&self) -> Option<Dim> {
+        match self.number {
+            Some(Number::Integer(value)) => Some(dim(value)),
+            Some(Number::Float(_) | Number::Faulty(_)) | None => None,
+        }
+    }
+
+    /// Returns it as messages name it: a number, else its type.
+    pub fn text(&self) -> String {
+        match self.number {
+            Some(Number::Integer(value)) => value.to_string(),
+            Some(Number::Float(value)) => format!("{value:?}"),
+            Some(Number::Faulty(_)) | None => {
+                let exact = self.exact.as_ref().and_then(|exact| (**exact).any().downcast_ref::<bool>());
+                exact.map_or_else(|| self.ty.to_owned(), bool::to_string)
+            }
+        }
+    }
+
+    /// Returns the value in the type `T`: as it is, or a number in another type of its class that has it.
+    fn get<T: Copy + 'static>(&self) -> std::result::Result<T, Misfit> {
+        if let Some(value) = self.exact.as_ref().and_then(|exact| (**exact).any().downcast_ref::<T>()) {
+            return Ok(*value);
+        }
+        let mut found = None;
+        let declared = type_name::<T>();
+        self.with_number(TypeId::of::<T>(), declared, &mut |value| {
+            found = value.downcast_ref::<T>().copied()
+        })?;
+        found.ok_or(Misfit::Scalar { declared, given: self.ty })
+    }
+
+    /// Calls `take` with a number in another type of its class that has it.
+    fn with_number(
+        &self,
+        wanted: TypeId,
+        declared: &'static str,
+        take: &mut dyn FnMut(&dyn Any),
+    ) -> std::result::Result<(), Misfit> {
+        let taken = match self.number {
+            Some(Number::Integer(value)) if is_integer(wanted) => with_integer(value, wanted, take),
+            Some(Number::Float(value)) if is_float(wanted) => with_float(value, wanted, take),
+            Some(Number::Faulty(fault)) if is_integer(wanted) => return Err(Misfit::Fault(fault)),
+            _ => return Err(Misfit::Scalar { declared, given: self.ty }),
+        };
+        if taken { Ok(()) } else { Err(Misfit::Number { value: self.text(), declared }) }
+    }
+}
+
+/// An argument of a launch or a call.
+#[derive(Debug)]
+pub enum GivenArgument {
+    /// A buffer, by the type of its elements.
+    Buffer(TypeId, &'static str),
+    /// No buffer.
+    Nothing,
+    /// A scalar.
+    Value(Value),
+}
+
+/// The reason that an argument does not fit its parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// A buffer has elements of another type.
+    Element {
+        /// The declared type.
+        declared: &'static str,
+        /// The type of the buffer's elements.
+        given: &'static str,
+    },
+    /// A scalar is of another type.
+    Scalar {
+        /// The declared type.
+        declared: &'static str,
+        /// Its type.
+        given: &'static str,
+    },
+    /// A number has no equal in the declared type.
+    Number {
+        /// The number.
+        value: String,
+        /// The declared type.
+        declared: &'static str,
+    },
+    /// An expression has no value.
+    Fault(Fault),
+    /// A buffer stands for a scalar, or a scalar for a buffer.
+    Kind,
+    /// There is no argument for a parameter.
+    Missing,
+}
+
+/// The arguments of a launch or a call, in the order of the parameters.
+#[derive(Debug)]
+pub struct Given<'g> {
+    arguments: &'g [GivenArgument],
+    /// The first argument that does not fit.
+    misfit: Option<(usize, Misfit)>,
+}
+
+/// A buffer whose type is checked.
+#[derive(Debug)]
+pub struct Typed {
+    access: u32,
+}
+
+impl Mark for Typed {
+    fn access(&self) -> u32 {
+        self.access
+    }
+}
+
+impl<P> Fits<P> for Typed {}
+
+/// A buffer whose type is checked, or none.
+#[derive(Debug)]
+pub struct TypedOrNone(Option<Typed>);
+
+impl OptionalMark for TypedOrNone {
+    type Given = Typed;
+
+    fn given(self) -> Option<Typed> {
+        self.0
+    }
+}
+
+impl<'g> Given<'g> {
+    pub(crate) fn new(arguments: &'g [GivenArgument]) -> Given<'g> {
+        Given { arguments, misfit: None }
+    }
+
+    /// Returns the first argument that does not fit its parameter.
+    pub(crate) fn misfit(self) -> Option<(usize, Misfit)> {
+        self.misfit
+    }
+
+    fn refuse<T>(&mut self, index: usize, misfit: Misfit) -> Option<T> {
+        self.misfit.get_or_insert((index, misfit));
+        None
+    }
+
+    /// Returns the argument of that index as a scalar.
+    pub fn scalar<T: Copy + 'static>(&mut self, index: usize) -> Option<T> {
+        match self.arguments.get(index) {
+            Some(GivenArgument::Value(value)) => match value.get() {
+                Ok(value) => Some(value),
+                Err(misfit) => self.refuse(index, misfit),
+            },
+            Some(GivenArgument::Buffer(..) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
+            None => self.refuse(index, Misfit::Missing),
+        }
+    }
+
+    /// Returns the argument of that index as a buffer with elements of type `T`.
+    pub fn buffer<T: 'static>(&mut self, index: usize) -> Option<Typed> {
+        match self.arguments.get(index) {
+            Some(&GivenArgument::Buffer(element, given)) if element != TypeId::of::<T>() => {
+                self.refuse(index, Misfit::Element { declared: type_name::<T>(), given })
+            }
+            Some(GivenArgument::Buffer(..)) => {
+                let buffers = self.arguments[..index].iter();
+                let before = buffers.filter(|argument| matches!(argument, GivenArgument::Buffer(..))).count();
+                Some(Typed { access: narrow(before) })
+            }
+            Some(GivenArgument::Value(_) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
+            None => self.refuse(index, Misfit::Missing),
+        }
+    }
+
+    /// Returns the argument of that index as a buffer with elements of type `T`, or as none.
+    pub fn optional_buffer<T: 'static>(&mut self, index: usize) -> Option<TypedOrNone> {
+        match self.arguments.get(index) {
+            Some(GivenArgument::Nothing) => Some(TypedOrNone(None)),
+            _ => self.buffer::<T>(index).map(|typed| TypedOrNone(Some(typed))),
+        }
+    }
+}
+
+/// A kernel's item: a builder launches it as `nn::gelu {}`. `#[kernels]` implements it, and nothing else can.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel",
+    label = "a launch takes the item of a kernel that a `#[kernels]` block declares: `nn::gelu {{}}`"
+)]
+pub trait LaunchedItem: KernelItem {
+    /// Returns the arguments as the kernel's declaration lists them; `None` if one does not fit.
+    #[doc(hidden)]
+    fn arguments(given: &mut Given<'_>, token: Token) -> Option<Arguments>;
+}
+
+/// A graph function's item: a builder calls it as `layer::layer {}`. `#[graph]` implements it, and nothing else can.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a graph function that can be called",
+    label = "a call takes the item of a graph function: `layer::layer {{}}`"
+)]
+pub trait CalledItem {
+    /// Returns the function's table.
+    #[doc(hidden)]
+    fn table(token: Token) -> Option<TableHandle>;
+
+    /// Calls `enter` with the body of the function, unless an argument does not fit: that returns `None`.
+    #[doc(hidden)]
+    fn enter(given: &mut Given<'_>, enter: &mut dyn FnMut(&dyn Body), token: Token) -> Option<()>;
+}

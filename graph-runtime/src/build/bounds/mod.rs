@@ -1,0 +1,7 @@
+//! Bounds that setters change.
+
+pub(super) mod moves;
+pub(super) mod polys;
+pub(super) mod quick;
+pub(super) mod shift;
+pub(super) mod symbols;

@@ -1,0 +1,331 @@
+//! The bounds of ranges that setters change, and their new values.
+//!
+//! A new value is computed by the code of the bound, as the build computes it, so both refuse the same. It must equal the bound's
+//! polynomial, which the order rests on; and the facts that the order was made with are checked again.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::expand::{At as Place, Formula, Frame, FrameId, Moving};
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::{DimId, Program, StatementId};
+use cuweave_core::operation::{Operations, Pointed, PointedId};
+use cuweave_core::table::Op;
+use cuweave_ptx::poly::Poly;
+
+use crate::build::arguments::answers::Asked;
+use crate::build::arguments::checks::{range, view};
+use crate::error::{At, Error, Result, at_statement};
+
+use super::symbols::{Meaning, Symbol};
+
+/// The bounds of a flat program that setters change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moves {
+    /// The symbols of their polynomials, each computed of those before it.
+    pub symbols: Vec<Symbol>,
+    /// The bounds with their polynomials, rising.
+    pub bounds: Vec<(Moving, Poly)>,
+    /// For each bound that moves its index in `bounds`.
+    at: Vector<DimId, Option<usize>>,
+    /// The accesses whose first element moves.
+    accesses: Vec<(StatementId, usize)>,
+    /// The changes of each scalar's setter.
+    pub of: Vector<ScalarId, Moved>,
+}
+
+/// The indices of all that a scalar's setter changes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moved {
+    symbols: Vec<usize>,
+    bounds: Vec<usize>,
+    /// A statement, and the index of its access.
+    pub accesses: Vec<(StatementId, usize)>,
+    views: Vec<usize>,
+    /// The statements whose configuration, arguments or value mention the scalar, or of whose accesses one changes its length; rising.
+    pub evaluated: Vec<StatementId>,
+    /// The other statements with an access that moves: only addresses change; rising.
+    pub follow: Vec<StatementId>,
+}
+
+impl Moved {
+    /// Returns true if the setter changes no bound.
+    pub fn is_empty(&self) -> bool {
+        self.bounds.is_empty()
+    }
+
+    /// Returns the symbols that it changes, rising.
+    pub fn symbols(&self) -> &[usize] {
+        &self.symbols
+    }
+
+    /// Returns the bounds that it changes, rising.
+    pub fn bounds(&self) -> &[usize] {
+        &self.bounds
+    }
+
+    /// Returns the parts of parts of buffers that it changes.
+    pub fn views(&self) -> &[usize] {
+        &self.views
+    }
+}
+
+/// New values of bounds; once they are in place, the old ones.
+#[derive(Debug, Default)]
+pub(crate) struct Shift {
+    pub dims: Vec<(DimId, u64)>,
+    pub symbols: Vec<(usize, u64)>,
+    pub pointed: Vec<(PointedId, u64)>,
+    /// The scalar whose [`Quick`](super::quick::Quick) has changed them, in place of these lists.
+    pub quick: Option<ScalarId>,
+}
+
+impl Moves {
+    /// Collects what the setters of that many scalars change in a program.
+    pub fn new(
+        program: &Program,
+        (symbols, bounds): (Vec<Symbol>, Vec<(Moving, Poly)>),
+        scalars: usize,
+    ) -> Moves {
+        let mut of: Vector<ScalarId, Moved> = Vector::filled(Moved::default(), scalars);
+        let mut at = Vector::new();
+        let mut accesses = Vec::new();
+        if bounds.is_empty() {
+            return Moves { symbols: Vec::new(), bounds, at, accesses, of };
+        }
+        at = Vector::filled(None, program.dims.len());
+        for (index, symbol) in symbols.iter().enumerate() {
+            symbol.of.iter().for_each(|&scalar| of[scalar].symbols.push(index));
+        }
+        for (index, (moving, _)) in bounds.iter().enumerate() {
+            at[moving.dim] = Some(index);
+            moving.of.iter().for_each(|&scalar| of[scalar].bounds.push(index));
+        }
+        let scalars = |dims: &[DimId]| -> BTreeSet<ScalarId> {
+            let moving = dims.iter().filter_map(|&dim| at[dim]).map(|index| &bounds[index].0);
+            moving.flat_map(|moving| moving.of.iter().copied()).collect()
+        };
+        for (statement, declared) in program.statements.enumerate() {
+            for (index, access) in declared.accesses.iter().enumerate() {
+                scalars(&[access.lo, access.hi])
+                    .into_iter()
+                    .for_each(|scalar| of[scalar].accesses.push((statement, index)));
+                if at[access.lo].is_some() {
+                    accesses.push((statement, index));
+                }
+            }
+        }
+        for (index, view) in program.views.iter().enumerate() {
+            scalars(&[view.lo, view.hi, view.of.0, view.of.1])
+                .into_iter()
+                .for_each(|scalar| of[scalar].views.push(index));
+        }
+        Moves { symbols, bounds, at, accesses, of }
+    }
+
+    /// Divides the statements that a setter reaches, of which `mentioned` mention its scalar.
+    pub fn divide(&mut self, program: &Program, scalar: ScalarId, mentioned: &[StatementId]) {
+        let is_longer = |&(statement, access): &(StatementId, usize)| {
+            let access = &program.statements[statement].accesses[access];
+            !self.keeps_length(access.lo, access.hi)
+        };
+        let moved = &self.of[scalar];
+        let longer = moved.accesses.iter().filter(|access| is_longer(access)).map(|access| access.0);
+        let evaluated: BTreeSet<StatementId> = mentioned.iter().copied().chain(longer).collect();
+        let follow: BTreeSet<StatementId> = moved.accesses.iter().map(|access| access.0).collect();
+        let follow = follow.difference(&evaluated).copied().collect();
+        let moved = &mut self.of[scalar];
+        (moved.evaluated, moved.follow) = (evaluated.into_iter().collect(), follow);
+    }
+
+    /// Returns true if the bounds of a range keep their distance, whatever setters change.
+    fn keeps_length(&self, lo: DimId, hi: DimId) -> bool {
+        let poly = |dim: DimId| self.at.get(dim).copied().flatten().map(|index| &self.bounds[index].1);
+        match (poly(lo), poly(hi)) {
+            (None, None) => true,
+            (Some(one), None) | (None, Some(one)) => one.as_constant().is_some(),
+            (Some(lo), Some(hi)) => hi.minus(lo).is_some_and(|length| length.as_constant().is_some()),
+        }
+    }
+
+    /// Returns true if no setter changes a bound.
+    pub fn is_empty(&self) -> bool {
+        self.bounds.is_empty()
+    }
+
+    /// Returns true if a setter reaches a bound.
+    pub fn moves(&self, dim: DimId) -> bool {
+        self.at.get(dim).is_some_and(Option::is_some)
+    }
+
+    /// Returns the values of the symbols, and of all bounds; `sizes` has those of the bounds that do not move.
+    ///
+    /// # Errors
+    ///
+    /// Bounds without a value, or with another one than their polynomial has.
+    pub fn values(
+        &self,
+        asked: &mut Asked<'_>,
+        frames: &Vector<FrameId, Frame>,
+        sizes: &Vector<DimId, u64>,
+    ) -> Result<(Vector<DimId, u64>, Vec<u64>)> {
+        let all = Moved {
+            symbols: (0..self.symbols.len()).collect(),
+            bounds: (0..self.bounds.len()).collect(),
+            ..Moved::default()
+        };
+        let (mut dims, mut symbols) = (sizes.clone(), vec![0; self.symbols.len()]);
+        let shift = self.shift(&all, asked, frames, (&dims, &symbols))?;
+        shift.dims.iter().for_each(|&(dim, value)| dims[dim] = value);
+        shift.symbols.iter().for_each(|&(symbol, value)| symbols[symbol] = value);
+        Ok((dims, symbols))
+    }
+
+    /// Returns the new values of what a setter changes; the user's expressions are evaluated for that.
+    pub fn shift(
+        &self,
+        moved: &Moved,
+        asked: &mut Asked<'_>,
+        frames: &Vector<FrameId, Frame>,
+        (dims, symbols): (&Vector<DimId, u64>, &[u64]),
+    ) -> Result<Shift> {
+        let mut shift = Shift::default();
+        for &bound in &moved.bounds {
+            let Moving { dim, formula, .. } = &self.bounds[bound].0;
+            let value = match formula {
+                Formula::Code { frame, dim, turns, lengths } => {
+                    let at = Place { frames, frame: *frame, turns };
+                    let mut length = |op: Op| {
+                        lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
+                    };
+                    asked.value(at, *dim, &mut length)?
+                }
+                Formula::Sum(one, other) => shift.value(*one, dims).saturating_add(shift.value(*other, dims)),
+            };
+            shift.dims.push((*dim, value));
+        }
+        let mut now = symbols.to_vec();
+        for &symbol in &moved.symbols {
+            now[symbol] = self.symbol(symbol, asked, frames, &now)?;
+            shift.symbols.push((symbol, now[symbol]));
+        }
+        for (&bound, &(_, value)) in moved.bounds.iter().zip(&shift.dims) {
+            let of = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
+            let (Moving { formula, .. }, poly) = &self.bounds[bound];
+            // A range that ends at the largest number lies in no buffer.
+            if value != u64::MAX && poly.value(&of) != Some(i128::from(value)) {
+                return Err(inconstant(frames, formula));
+            }
+        }
+        Ok(shift)
+    }
+
+    /// Returns the value of a symbol.
+    fn symbol(
+        &self,
+        symbol: usize,
+        asked: &mut Asked<'_>,
+        frames: &Vector<FrameId, Frame>,
+        now: &[u64],
+    ) -> Result<u64> {
+        let value = |poly: &Poly| poly.value(&|symbol| now.get(size(symbol)).map(|&value| i128::from(value)));
+        let divided = match &self.symbols[symbol].meaning {
+            Meaning::Leaf(frame, leaf, turns) => {
+                let at = Place { frames, frame: *frame, turns };
+                // A leaf without a value was reported as a fault of the bounds that mention it.
+                return Ok(asked.leaf(at, *leaf)?.value().unwrap_or(0));
+            }
+            Meaning::Bound(frame, dim, turns) => {
+                return asked.value(Place { frames, frame: *frame, turns }, *dim, &mut |_| None);
+            }
+            Meaning::Quotient(one, other) => {
+                value(one).zip(value(other)).and_then(|(one, other)| one.checked_div(other))
+            }
+            Meaning::Remainder(one, other) => {
+                value(one).zip(value(other)).and_then(|(one, other)| one.checked_rem(other))
+            }
+        };
+        Ok(divided.and_then(|value| u64::try_from(value).ok()).unwrap_or(0))
+    }
+
+    /// Checks that the ranges that a setter has changed lie in their buffers and views.
+    pub fn check(&self, moved: &Moved, program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+        let views = moved.views.iter().map(|&at| &program.views[at]);
+        moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
+        views.into_iter().try_for_each(|one| view(program, dims, one))
+    }
+
+    /// Returns true if a setter changes where an access begins.
+    pub fn moves_access(&self, statement: StatementId, access: usize) -> bool {
+        self.accesses.contains(&(statement, access))
+    }
+
+    /// Returns the targets of the accesses of a plan for these values of the bounds, if any moves.
+    pub fn pointed(
+        &self,
+        operations: &Operations,
+        program: &Program,
+        dims: &Vector<DimId, u64>,
+    ) -> Option<Vector<PointedId, Pointed>> {
+        if self.accesses.is_empty() {
+            return None;
+        }
+        let mut pointed = operations.pointed.clone();
+        for &(statement, access) in &self.accesses {
+            pointed[target(operations, statement, access)].offset = offset(program, dims, statement, access);
+        }
+        Some(pointed)
+    }
+}
+
+/// Returns the target of an access.
+pub(in crate::build) fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
+    PointedId::new(operations.pointed_of[statement].index() + access)
+}
+
+/// Returns the distance of an access from the start of its buffer, in bytes.
+pub(in crate::build) fn offset(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    statement: StatementId,
+    access: usize,
+) -> u64 {
+    let access = &program.statements[statement].accesses[access];
+    dims[access.lo].wrapping_mul(u64::from(program.buffers[access.buffer].element))
+}
+
+/// Returns the error for a bound whose value is not that of its polynomial.
+#[cold]
+fn inconstant(frames: &Vector<FrameId, Frame>, formula: &Formula) -> Error {
+    let (frame, text) = match formula {
+        Formula::Code { frame, dim, .. } => (*frame, frames[*frame].table.program.dims[*dim].to_string()),
+        Formula::Sum(..) => (FrameId::OUTERMOST, String::new()),
+    };
+    let program = &frames[frame].table.program;
+    let uses = |dim: DimId| program.dims[dim] == text;
+    let user = program.statements.position(|one| one.accesses.iter().any(|at| uses(at.lo) || uses(at.hi)));
+    let at = match user {
+        Some(statement) => at_statement(program, statement),
+        None => Box::new(At {
+            name: program.name.to_string(),
+            file: program.file.to_string(),
+            line: 0,
+            column: 0,
+        }),
+    };
+    let reason = format!(
+        "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, \
+         is negative, or gives another value each time"
+    );
+    Error::BuildAgain { at, reason }
+}
+
+impl Shift {
+    /// Returns the new value of a bound.
+    fn value(&self, dim: DimId, old: &Vector<DimId, u64>) -> u64 {
+        match self.dims.binary_search_by_key(&dim, |&(dim, _)| dim) {
+            Ok(at) => self.dims[at].1,
+            Err(_) => old[dim],
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The polynomials of bounds over the symbols of a build.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::expand::{At as Place, Expanded, Formula, Frame, FrameId, Number};
+use cuweave_core::ids::{LeafId, ScalarId};
+use cuweave_core::index::{Index, Vector, size};
+use cuweave_core::ir::{DimId, Kind};
+use cuweave_core::table::Op;
+use cuweave_ptx::poly::Poly;
+
+use crate::build::arguments::answers::Asked;
+use crate::build::program::fixed::{self, Fixed, FixedScalars};
+
+use super::symbols::{Meaning, Symbol, any};
+
+/// The largest coefficient of a bound's polynomial: sums of some such numbers are numbers of 128 bits.
+const LARGEST: i128 = 1 << 100;
+
+impl Asked<'_> {
+    /// Returns the polynomial of a bound of this value.
+    pub(in crate::build) fn poly(
+        &mut self,
+        at: Place<'_>,
+        dim: DimId,
+        value: u64,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Poly {
+        let constant = || Poly::constant(i128::from(value));
+        let code = &at.table().dims[dim];
+        let mut stack: Vec<Poly> = Vec::new();
+        for &op in code {
+            let poly = match op {
+                Op::Constant(value) => Some(Poly::constant(i128::from(value))),
+                Op::Leaf(leaf) => Some(self.leaf_poly(at, leaf)),
+                Op::Variable(variable) => {
+                    at.turns.get(variable.index()).map(|&value| Poly::constant(i128::from(value)))
+                }
+                Op::Length(_) | Op::Extent(_) => length(op).map(|number| {
+                    // Names stand for buffers of other lengths: what lengths are made of stays as it is.
+                    let scalars = self.symbols.scalars(&number.poly);
+                    self.symbols.fixed.extend(scalars);
+                    number.poly
+                }),
+                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
+                    let (Some(right), Some(left)) = (stack.pop(), stack.pop()) else { return constant() };
+                    self.operation(op, &left, &right)
+                }
+            };
+            match poly {
+                Some(poly) => stack.push(poly),
+                None => return self.opaque(at, dim, value),
+            }
+        }
+        let poly = stack.pop().unwrap_or_else(constant);
+        let fits =
+            poly.terms().all(|(_, coefficient)| coefficient.checked_abs().is_some_and(|one| one <= LARGEST));
+        if fits { poly } else { self.opaque(at, dim, value) }
+    }
+
+    /// Returns true if setters may reach a bound.
+    pub(in crate::build) fn may_move(&mut self, at: Place<'_>, dim: DimId) -> bool {
+        let any = *self.symbols.any.get_or_insert_with(|| any(&at.frames[FrameId::OUTERMOST].table));
+        let table = at.table();
+        any && table.dims[dim].iter().any(|op| match op {
+            Op::Leaf(leaf) => {
+                let roots = self.symbols.roots(at.frames, at.frame);
+                at.scalars(*leaf).iter().any(|&scalar| !roots[scalar].is_empty())
+            }
+            Op::Length(_) | Op::Extent(_) => true,
+            _ => false,
+        })
+    }
+
+    /// Returns the scalars of the outermost function whose setters reach a moving bound of this polynomial.
+    fn reaching(
+        &mut self,
+        frames: &Vector<FrameId, Frame>,
+        formula: &Formula,
+        poly: &Poly,
+    ) -> BTreeSet<ScalarId> {
+        let mut of = self.symbols.scalars(poly);
+        if let Formula::Code { frame, dim, .. } = formula {
+            let table = &frames[*frame].table;
+            let leaves = table.dims[*dim].iter().filter_map(|op| match op {
+                Op::Leaf(leaf) => table.structure.leaf_scalars.get(*leaf),
+                _ => None,
+            });
+            let roots = self.symbols.roots(frames, *frame);
+            of.extend(leaves.flatten().flat_map(|&scalar| roots[scalar].iter().copied()));
+        }
+        of
+    }
+
+    /// Returns the polynomial of `left op right`.
+    fn operation(&mut self, op: Op, left: &Poly, right: &Poly) -> Option<Poly> {
+        match op {
+            Op::Add => return left.plus(right),
+            Op::Sub => return left.minus(right),
+            Op::Mul => return left.times(right),
+            _ => {}
+        }
+        let of = &self.symbols.scalars(left) | &self.symbols.scalars(right);
+        let value = |symbol: u32| Some(i128::from(self.symbols.list[size(symbol)].value));
+        let (one, other) = (left.value(&value)?, right.value(&value)?);
+        let (meaning, value) = match op {
+            Op::Div => (Meaning::Quotient(left.clone(), right.clone()), one.checked_div(other)?),
+            _ => (Meaning::Remainder(left.clone(), right.clone()), one.checked_rem(other)?),
+        };
+        if of.is_empty() {
+            return Some(Poly::constant(value));
+        }
+        Some(self.symbols.of(meaning, of, u64::try_from(value).ok()?))
+    }
+
+    /// Returns the polynomial of a leaf, whose value is known.
+    fn leaf_poly(&mut self, at: Place<'_>, leaf: LeafId) -> Poly {
+        let value = self.leaf(at, leaf).ok().and_then(|value| value.value().ok()).unwrap_or(0);
+        let roots = self.symbols.roots(at.frames, at.frame);
+        let of: BTreeSet<ScalarId> =
+            at.scalars(leaf).iter().flat_map(|&scalar| roots[scalar].iter().copied()).collect();
+        if of.is_empty() {
+            return Poly::constant(i128::from(value));
+        }
+        if let Some(poly) = self.argument(at, leaf, value) {
+            return poly;
+        }
+        let meaning = Meaning::Leaf(at.frame, leaf, at.mentioned(leaf));
+        self.symbols.of(meaning, of, value)
+    }
+
+    /// Returns the polynomial of the argument that a leaf of a callee is, in the symbols of its caller. `None` if the leaf is no
+    /// parameter, or has another value than the argument in 64 bits.
+    fn argument(&mut self, at: Place<'_>, leaf: LeafId, value: u64) -> Option<Poly> {
+        let (caller, argument) = at.passed(leaf)?;
+        let given = self.value(caller, argument, &mut |_| None).ok()?;
+        (given == value).then(|| self.poly(caller, argument, value, &mut |_| None))
+    }
+
+    /// Returns a symbol for a bound as a whole.
+    fn opaque(&mut self, at: Place<'_>, dim: DimId, value: u64) -> Poly {
+        let mut of = BTreeSet::new();
+        for op in &at.table().dims[dim] {
+            if let Op::Leaf(leaf) = *op {
+                let poly = self.leaf_poly(at, leaf);
+                of.extend(self.symbols.scalars(&poly));
+            }
+        }
+        if of.is_empty() {
+            return Poly::constant(i128::from(value));
+        }
+        self.symbols.of(Meaning::Bound(at.frame, dim, at.turns.into()), of, value)
+    }
+
+    /// Returns the scalars of the outermost function that reach a length, a loop or a choice, their own or one of a callee, or
+    /// an address that is kept.
+    fn fixed(&mut self, expanded: &Expanded) -> FixedScalars {
+        let Expanded { source, frames, instances, .. } = expanded;
+        let mut found = FixedScalars::new();
+        for frame in frames.ids() {
+            let table = &frames[frame].table;
+            for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| scalar.fixed) {
+                let roots = &self.symbols.roots(frames, frame)[scalar];
+                if !roots.is_empty() {
+                    let reason = fixed::of_frame(table.capture().is_some(), frame, instances);
+                    fixed::add(&mut found, roots.iter().copied(), reason);
+                }
+            }
+        }
+        fixed::add(&mut found, self.symbols.fixed.iter().copied(), Fixed::Structure);
+        let program = &source.program;
+        let mut moved_by = |dim: DimId, reason| {
+            let poly = &source.polys[dim];
+            if poly.as_constant().is_none() {
+                fixed::add(&mut found, self.symbols.scalars(poly), reason);
+            }
+        };
+        let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
+        lengths.for_each(|dim| moved_by(dim, Fixed::Structure));
+        // A library call keeps the addresses that it was given, and so does the kernel that sets a condition.
+        let keeps = |kind: &Kind| *kind == Kind::Capture(()) || kind.is_body();
+        for (id, call) in program.statements.enumerate().filter(|(_, statement)| keeps(&statement.kind)) {
+            let given = call.kind.own_accesses(&call.accesses).iter();
+            given.flat_map(|access| [access.lo, access.hi]).for_each(|dim| moved_by(dim, Fixed::Address(id)));
+        }
+        found
+    }
+
+    /// Puts the values of symbols in that no setter changes. Returns the other symbols, by their numbers, and the scalars
+    /// without setters.
+    pub(in crate::build) fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
+        if expanded.moving.is_empty() {
+            return (Vec::new(), FixedScalars::new());
+        }
+        let mut found = self.fixed(expanded);
+        let mut symbols = self.symbols.list.clone();
+        symbols.iter_mut().for_each(|symbol| symbol.of.retain(|scalar| !found.contains_key(scalar)));
+        for moving in &expanded.moving {
+            let put_in = |symbol: u32| {
+                let Symbol { of, value, .. } = &symbols[size(symbol)];
+                Some(if of.is_empty() { Poly::constant(i128::from(*value)) } else { Poly::variable(symbol) })
+            };
+            let poly = &mut expanded.source.polys[moving.dim];
+            match poly.substitute(&put_in) {
+                Some(settled) => *poly = settled,
+                // The numbers of the polynomial are too large, so its scalars get no setters.
+                None => {
+                    let scalars: Vec<ScalarId> = poly
+                        .variables()
+                        .into_iter()
+                        .flat_map(|symbol| symbols[size(symbol)].of.iter().copied())
+                        .collect();
+                    fixed::add(&mut found, scalars, Fixed::Value);
+                    *poly = Poly::constant(i128::from(expanded.values[moving.dim]));
+                }
+            }
+        }
+        for moving in &mut expanded.moving {
+            moving.of = self.reaching(&expanded.frames, &moving.formula, &expanded.source.polys[moving.dim]);
+            moving.of.retain(|scalar| !found.contains_key(scalar));
+        }
+        expanded.moving.retain(|moving| !moving.of.is_empty());
+        (symbols, found)
+    }
+}

@@ -1,0 +1,126 @@
+//! The symbols of a build: the numbers behind bounds that setters may change.
+//!
+//! The order of a graph must hold for every value that a setter brings. So a bound that a settable scalar reaches is a polynomial
+//! over symbols, each of which is an unsigned number; every other bound is its value. A bound is always equal to its polynomial:
+//! a setter whose value would break that is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cuweave_core::expand::{Frame, FrameId};
+use cuweave_core::ids::{LeafId, ScalarId};
+use cuweave_core::index::{Vector, narrow, size};
+use cuweave_core::ir::{DimId, Kind, StatementId};
+use cuweave_core::structure::Argument;
+use cuweave_core::table::{Decoded, Parameter, Scalar};
+use cuweave_ptx::poly::Poly;
+
+/// The meaning of a symbol.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Meaning {
+    /// The value of a leaf in a turn.
+    Leaf(FrameId, LeafId, Arc<[i64]>),
+    /// The quotient of two polynomials.
+    Quotient(Poly, Poly),
+    /// The remainder.
+    Remainder(Poly, Poly),
+    /// A bound whose polynomial has no coefficients that fit.
+    Bound(FrameId, DimId, Arc<[i64]>),
+}
+
+/// A symbol.
+#[derive(Clone, Debug)]
+pub(crate) struct Symbol {
+    pub meaning: Meaning,
+    /// The scalars of the outermost function that it is computed of.
+    pub of: BTreeSet<ScalarId>,
+    pub value: u64,
+}
+
+/// The symbols so far; a symbol's number is that of the variable in polynomials.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    pub list: Vec<Symbol>,
+    numbers: BTreeMap<Meaning, u32>,
+    /// For each scalar of a frame the settable scalars of the outermost function that it is computed of.
+    roots: BTreeMap<FrameId, Vector<ScalarId, BTreeSet<ScalarId>>>,
+    /// True if a bound can move; `None` until that is known.
+    pub any: Option<bool>,
+    /// Scalars that turned out to reach a length, a loop or a choice, which no setter changes.
+    pub fixed: BTreeSet<ScalarId>,
+}
+
+impl Symbols {
+    /// Returns the variable of a symbol.
+    pub fn of(&mut self, meaning: Meaning, of: BTreeSet<ScalarId>, value: u64) -> Poly {
+        let next = narrow(self.list.len());
+        let number = *self.numbers.entry(meaning.clone()).or_insert(next);
+        if number == next {
+            self.list.push(Symbol { meaning, of, value });
+        }
+        Poly::variable(number)
+    }
+
+    /// Returns the scalars that a polynomial's symbols are computed of.
+    pub fn scalars(&self, poly: &Poly) -> BTreeSet<ScalarId> {
+        poly.variables().into_iter().flat_map(|symbol| self.list[size(symbol)].of.iter().copied()).collect()
+    }
+
+    /// Returns for each scalar of a frame the settable scalars of the outermost function that it is computed of.
+    pub fn roots(
+        &mut self,
+        frames: &Vector<FrameId, Frame>,
+        frame: FrameId,
+    ) -> &Vector<ScalarId, BTreeSet<ScalarId>> {
+        if !self.roots.contains_key(&frame) {
+            let table = &frames[frame].table;
+            let mut roots = Vector::filled(BTreeSet::new(), table.scalars.len());
+            match &frames[frame].call {
+                None => {
+                    // The scalars of records have their values.
+                    let settable = |scalar: &Scalar| !scalar.fixed && scalar.path.is_empty();
+                    for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| settable(scalar)) {
+                        roots[scalar].insert(scalar);
+                    }
+                }
+                Some((caller, call, _)) => {
+                    let passed = passed(&frames[*caller].table, *call, table);
+                    let outer = self.roots(frames, *caller);
+                    for (own, of) in passed {
+                        roots[own] = of.iter().flat_map(|&scalar| outer[scalar].iter().copied()).collect();
+                    }
+                }
+            }
+            self.roots.insert(frame, roots);
+        }
+        &self.roots[&frame]
+    }
+}
+
+/// Returns true if a scalar with a setter reaches a bound of a function, or a call.
+pub(in crate::build) fn any(table: &Decoded) -> bool {
+    let settable = |scalar: &ScalarId| !table.scalars[*scalar].fixed;
+    let structure = &table.structure;
+    let arguments = structure.calls.iter().flat_map(|call| &call.arguments);
+    structure.leaf_scalars.iter().flatten().any(settable)
+        || arguments.into_iter().any(|argument| match argument {
+            Argument::Scalar { of, .. } => of.iter().any(settable),
+            _ => false,
+        })
+}
+
+/// Returns the scalar parameters of a callee, with the scalars of the caller that their arguments are computed of.
+pub(in crate::build) fn passed<'t>(
+    caller: &'t Decoded,
+    call: StatementId,
+    callee: &Decoded,
+) -> Vec<(ScalarId, &'t [ScalarId])> {
+    let Kind::Call(call) = caller.program.statements[call].kind else { return Vec::new() };
+    let pairs = callee.parameters.iter().zip(&caller.structure.calls[call].arguments);
+    pairs
+        .filter_map(|(parameter, argument)| match (parameter, argument) {
+            (Parameter::Scalar(own), Argument::Scalar { of, .. }) => Some((*own, of.as_slice())),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,7 @@
+//! Library calls, and those of several ranks.
+
+pub(super) mod agreed;
+pub(super) mod capture;
+pub(super) mod captured;
+pub(super) mod collectives;
+pub(super) mod turns;

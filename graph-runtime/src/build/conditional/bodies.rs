@@ -1,0 +1,64 @@
+//! The bodies of the conditional nodes of a graph, while its nodes are added.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_core::ir::StatementId;
+use cuweave_core::operation::{Operation, Operations};
+use cuweave_core::scopes::{Scope, ScopeId, Scopes};
+
+use crate::build::graph::definition::Definition;
+use crate::cuda::RawGraph;
+
+/// The bodies of a graph while its nodes are added.
+#[derive(Default)]
+pub(in crate::build) struct Bodies {
+    pub scopes: Scopes,
+    /// The handles of the conditional nodes, by the statements in front of their first bodies.
+    pub handles: BTreeMap<StatementId, u64>,
+    /// The graph of each body, by the statement in front of it.
+    pub graphs: BTreeMap<StatementId, RawGraph>,
+    /// The bodies that have a node.
+    pub filled: BTreeSet<StatementId>,
+    /// The number of conditional nodes.
+    pub nodes: usize,
+}
+
+impl Bodies {
+    pub fn of(definition: &Definition) -> Bodies {
+        Bodies { scopes: Scopes::of(definition.program()), ..Bodies::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.scopes.is_empty()
+    }
+
+    /// Returns the body that an operation stands in. A hub stands where those before it do.
+    pub fn around(&self, operations: &Operations, operation: &Operation) -> Option<ScopeId> {
+        operations.body_of(&self.scopes, operation)
+    }
+
+    /// Returns the graph of a body.
+    pub fn graph(&self, scope: Option<ScopeId>) -> Option<RawGraph> {
+        let scope = &self.scopes.list[scope?];
+        self.graphs.get(&scope.condition).copied()
+    }
+
+    /// Notes that the body has a node.
+    pub fn fill(&mut self, scope: Option<ScopeId>) {
+        if let Some(scope) = scope {
+            self.filled.insert(self.scopes.list[scope].condition);
+        }
+    }
+
+    /// Returns the body that a statement stands in front of.
+    pub fn begun_by(&self, condition: StatementId) -> Option<&Scope> {
+        let scope = &self.scopes.list[self.scopes.bordered(condition)?];
+        (scope.condition == condition).then_some(scope)
+    }
+
+    /// Returns the body that a statement ends.
+    pub fn ended_by(&self, join: StatementId) -> Option<&Scope> {
+        let scope = &self.scopes.list[self.scopes.bordered(join)?];
+        (scope.join == join).then_some(scope)
+    }
+}

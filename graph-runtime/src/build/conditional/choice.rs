@@ -1,0 +1,154 @@
+//! The kernels that set the conditions of a statement, with the values of their parameters.
+//!
+//! A kernel with few parameters starts sooner, so a statement with one handle has one of its own: its table has a number of four bits for
+//! each value below 16. Arms that are nodes of their own, and larger values, need the kernel that compares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_core::condition::{Condition, MOST_VALUES, Word as Keyword};
+use cuweave_core::index::{narrow, wide};
+use cuweave_core::ir::StatementId;
+use cuweave_core::launches::Allowed;
+use cuweave_core::scopes::{Scope, Scopes};
+
+use crate::build::program::flattened::Flattened;
+use crate::cuda::{Branching, Driver, Word};
+use crate::kernels::{Kernel, Modules, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
+
+use super::counted::CountedLoops;
+
+/// The first CUDA version in which IF nodes with two bodies run as documented.
+const TWO_BODIES: (u32, u32) = (13, 0);
+/// The first CUDA version with SWITCH nodes.
+const SWITCHES: (u32, u32) = (12, 8);
+
+/// A kernel that sets conditions, and the values of its parameters.
+pub(in crate::build) type Setting = (&'static Kernel, Vec<Word>);
+
+/// An arm that no statement has.
+const NO_ARM: u32 = u32::MAX;
+
+/// The arms that the values of an operand choose.
+struct Choice {
+    /// The arms of values.
+    listed: BTreeMap<u32, u32>,
+    /// The arm of all other values.
+    otherwise: u32,
+}
+
+impl Choice {
+    fn of(arms: &[Scope]) -> Choice {
+        let mut choice = Choice { listed: BTreeMap::new(), otherwise: NO_ARM };
+        for arm in arms.iter().filter(|arm| arm.body.test.others) {
+            choice.otherwise = arm.body.arm;
+            choice.listed.extend(arm.body.test.values.map(|value| (value, NO_ARM)));
+        }
+        for arm in arms.iter().filter(|arm| !arm.body.test.others) {
+            choice.listed.extend(arm.body.test.values.map(|value| (value, arm.body.arm)));
+        }
+        choice
+    }
+
+    /// Returns the numbers of the values below 16, four bits each, and that of all larger ones; `None` if a larger value is listed, or a
+    /// number has more bits. `number` returns the number of an arm.
+    fn table(&self, number: impl Fn(u32) -> u32) -> Option<(u64, u32)> {
+        let last = self.listed.last_key_value().map_or(0, |(&value, _)| value);
+        let of = |value: u32| number(self.listed.get(&value).copied().unwrap_or(self.otherwise));
+        let place = |table: u64, value: u32| {
+            let number = of(value);
+            (number < 16).then(|| table | u64::from(number) << (4 * value))
+        };
+        (last < 16).then(|| (0..16).try_fold(0, place))?.map(|table| (table, number(self.otherwise)))
+    }
+
+    /// Returns the values and their arms, the first ones again behind the last ones; `None` if there are none, or too many.
+    fn repeated(&self) -> Option<[(u32, u32); MOST_VALUES]> {
+        let mut listed = self.listed.iter().map(|(&value, &arm)| (value, arm));
+        let mut values = [listed.next()?; MOST_VALUES];
+        for at in 1..self.listed.len() {
+            *values.get_mut(at)? = listed.next()?;
+        }
+        Some(values)
+    }
+}
+
+/// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
+pub(in crate::build) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
+    let (branching, since) = match arms.first()?.body.word {
+        Keyword::If => (Branching::If, TWO_BODIES),
+        Keyword::Match => (Branching::Switch, SWITCHES),
+        Keyword::While => return None,
+    };
+    (arms.len() > 1 && driver.has_version(since)).then_some(branching)
+}
+
+/// Returns true if all of these arms are bodies of one node.
+pub(crate) fn is_one_node(driver: &Driver, arms: &[Scope]) -> bool {
+    of_all_arms(driver, arms).is_some()
+}
+
+/// Returns the kernel that sets the conditions of these arms, which have a handle each or one in all. `None` if there is no handle, or
+/// the arms list too many values.
+pub(in crate::build) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -> Option<Setting> {
+    let choice = Choice::of(arms);
+    let switches = handles.len() < arms.len() && arms[0].body.word == Keyword::Match;
+    // No body has the number of arms for a number.
+    let number = |arm: u32| if switches { arm.min(narrow(arms.len())) } else { u32::from(arm == 0) };
+    if let (&[handle], Some((numbers, otherwise))) = (handles, choice.table(number)) {
+        let words = [handle, operand, numbers, otherwise.into()];
+        return Some((&SET_CONDITION, words.map(Word::new).to_vec()));
+    }
+    let values = choice.repeated()?;
+    let mut slots = [0; MOST_VALUES + 1];
+    slots.get_mut(..handles.len()).filter(|slots| !slots.is_empty())?.copy_from_slice(handles);
+    let count = if switches { 0 } else { wide(handles.len()) };
+    let words = [operand, choice.otherwise.into(), count].into_iter();
+    let words = words.chain(values.map(|(value, _)| value.into())).chain(values.map(|(_, arm)| arm.into()));
+    Some((&SET_CONDITIONS, words.chain(slots).map(Word::new).collect()))
+}
+
+/// Returns the kernel that sets the condition of a loop that counts its turns, which has one handle. In front of the loop, `zeroed` is the
+/// number of the records that the kernel zeroes, its own first.
+pub(in crate::build) fn of_loop(
+    body: &Condition,
+    handles: &[u64],
+    operand: u64,
+    (counter, record, zeroed): (u64, u64, Option<u32>),
+) -> Option<Setting> {
+    let &[handle] = handles else { return None };
+    let most = body.at_most.unwrap_or(0);
+    let numbers = [most, u32::from(zeroed.is_some()), u32::from(body.test.others), zeroed.unwrap_or(0)];
+    let words = [handle, operand, counter, record].into_iter().chain(numbers.map(u64::from));
+    Some((&SET_LOOP, words.map(Word::new).collect()))
+}
+
+/// Returns the statements around bodies whose kernels set conditions and run the wait first, so that they may start before the kernel
+/// before them has ended.
+pub(in crate::build) fn early_setters(
+    flat: &Flattened,
+    driver: &Driver,
+    modules: &mut Modules,
+) -> BTreeSet<StatementId> {
+    let program = flat.checked.program();
+    let (scopes, counted) = (Scopes::of(program), CountedLoops::of(program));
+    let mut early = BTreeSet::new();
+    for (_, first) in scopes.list.enumerate().filter(|&(own, scope)| scope.first == own) {
+        let arms: Vec<Scope> = scopes.arms(first.first).cloned().collect();
+        let handles = vec![0; if of_all_arms(driver, &arms).is_some() { 1 } else { arms.len() }];
+        let setting = match first.body.at_most {
+            Some(_) => of_loop(&first.body, &handles, 0, (0, 0, None)),
+            None => of_arms(&arms, &handles, 0),
+        };
+        let device = program.statements[first.condition].device;
+        let allowed = Allowed::by(flat.checked.functions().launches(program, first.condition));
+        let Some((kernel, _)) = setting.filter(|_| allowed.overlap) else { continue };
+        let loaded = modules.function(device, kernel).is_ok();
+        if !loaded || !modules.module(device, kernel).is_some_and(|module| module.waits(kernel.entry)) {
+            continue;
+        }
+        // A memset comes behind the same nodes as the kernel, by full edges.
+        early.extend(counted.zeroed_beside(&scopes, first).is_empty().then_some(first.condition));
+        early.extend((first.body.word == Keyword::While).then_some(first.join));
+    }
+    early
+}

@@ -1,0 +1,68 @@
+//! The definition of a graph that is being built: its program, and everything that statements are evaluated with.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Device, DimId, Program};
+
+use crate::build::arguments::devices::{Contexts, Peers};
+use crate::build::program::flattened::Flattened;
+use crate::cuda::{Context, Driver, Outcome};
+use crate::kernels::{Limits, Modules};
+
+/// A program with the values of its lengths and bounds, in a context.
+pub(crate) struct Definition {
+    /// The flat program.
+    pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+    pub driver: &'static Driver,
+    /// The context of the first device, in whose streams the graph is launched.
+    pub ctx: Arc<CudaContext>,
+    pub context: Context,
+    /// The contexts of all devices.
+    pub contexts: Contexts,
+    /// The devices that access memory of others.
+    pub peers: Peers,
+    /// The limits of each device.
+    pub limits: Vector<Device, Limits>,
+    /// The loaded modules and functions.
+    pub modules: Modules,
+}
+
+impl Definition {
+    /// The program.
+    pub fn program(&self) -> &Program {
+        self.flat.checked.program()
+    }
+
+    /// Returns the context of a device.
+    pub fn context_of(&self, device: Device) -> Context {
+        if device == Device::FIRST { self.context } else { Context::of(&self.contexts[device]) }
+    }
+
+    /// Returns the contexts of all devices.
+    pub fn all_contexts(&self) -> impl Iterator<Item = Context> {
+        self.contexts.iter().map(|ctx| Context::of(ctx))
+    }
+
+    /// Waits on the host for all work of all contexts. The first one is current afterwards.
+    pub fn synchronize(&self) -> Outcome<()> {
+        if self.contexts.len() == 1 {
+            return self.driver.synchronize_context();
+        }
+        let others = self.contexts.as_slice()[1..].iter().try_for_each(|ctx| {
+            self.driver.enter(Context::of(ctx)).and_then(|()| self.driver.synchronize_context())
+        });
+        self.driver.enter(self.context)?;
+        others.and(self.driver.synchronize_context())
+    }
+
+    /// The values of its lengths and bounds.
+    pub fn dims(&self) -> &Vector<DimId, u64> {
+        &self.dims
+    }
+}

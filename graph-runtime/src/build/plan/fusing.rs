@@ -1,0 +1,72 @@
+//! The launches that may be fused with a neighbour, and what their blocks access.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Device, StatementId};
+use cuweave_core::launches::{Fusing, Launch};
+
+use crate::build::program::flattened::Flattened;
+use crate::cuda::Word;
+use crate::kernels::{Facts, Kernel, Modules};
+use crate::statements::{Record, RecordExt};
+
+/// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. An argument
+/// that a setter may change is taken to have any value, so no setter changes what is proved here.
+pub(in crate::build) fn locate(
+    flat: &Flattened,
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
+    modules: &Modules,
+    facts: &mut Facts,
+) {
+    let program = flat.checked.program();
+    let mut near: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
+    let fits = |launch: &Launch| !launch.grid_changes && launch.fuse == Fusing::Never;
+    for &(before, after) in flat.checked.edges() {
+        if let (Some(one), Some(other)) = (&facts.launches[before], &facts.launches[after])
+            && (one.grid, one.block) == (other.grid, other.block)
+            && fits(one)
+            && fits(other)
+        {
+            (near[before], near[after]) = (true, true);
+        }
+    }
+    let mut set: BTreeSet<(StatementId, u32)> = BTreeSet::new();
+    // The arguments of launches with an access that moves may follow it.
+    let mut moving: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
+    for (id, scalar) in flat.scalars.enumerate().filter(|(_, scalar)| !scalar.fixed) {
+        for &id in scalar.blocks.iter().chain(&scalar.grids) {
+            near[id] = false;
+            if let Some(launch) = &mut facts.launches[id] {
+                launch.fuse = Fusing::Set;
+            }
+        }
+        set.extend(&scalar.parameters);
+        if flat.moves.of.get(id).is_some_and(|moved| !moved.is_empty()) {
+            scalar.statements.iter().for_each(|&id| moving[id] = true);
+        }
+    }
+    let launches = near.enumerate().filter(|(_, near)| **near);
+    let kernel = |id: StatementId| Some((program.statements[id].device, records[id].launch()?.kernel));
+    let kernels: Vec<(Device, &'static Kernel)> = launches.filter_map(|(id, _)| kernel(id)).collect();
+    facts.outline(&kernels, modules);
+    for (statement, near) in near.enumerate() {
+        let Some(launch) = records[statement].launch().filter(|_| *near) else { continue };
+        let accesses = program.statements[statement].accesses.iter().enumerate();
+        let moves = |access: usize| flat.moves.moves_access(statement, access);
+        let offset = |(at, access): (usize, &cuweave_core::ir::Access)| {
+            let element = u64::from(program.buffers[access.buffer].element);
+            flat.sizes[access.lo].checked_mul(element).filter(|_| !moves(at))
+        };
+        let offsets: Vec<Option<u64>> = accesses.map(offset).collect();
+        facts.locate(
+            (statement, program.statements[statement].device),
+            (launch, words),
+            offsets,
+            &|parameter| {
+                moving[statement] || set.contains(&(statement, launch.kernel.declared_at(parameter)))
+            },
+            modules,
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found, and for
+//! benchmarks to switch off a rule of the launch decisions.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use cuweave_core::check::Checked;
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{Program, StatementId};
+use cuweave_core::launches::{Allowed, Launch, Tuning};
+use cuweave_core::operation::{OperationId, Operations, What};
+use cuweave_ptx::rewrite::Table;
+
+use crate::cuda::{Packed, Simulator};
+use crate::error::{Error, Result};
+
+type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
+type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
+type ChangeRules = Box<dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules)>;
+
+/// The inputs of the launch decisions that are not facts: with any of them, the results of a graph are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// The changes of launches that are allowed.
+    pub allowed: Allowed,
+    /// The constants of the device.
+    pub tuning: Tuning,
+    /// Order beyond the program's.
+    pub added: Vec<(StatementId, StatementId)>,
+}
+
+thread_local! {
+    static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
+    static CHANGE_RULES: RefCell<Option<ChangeRules>> = const { RefCell::new(None) };
+    /// The change of the next build's tables, and that of the current build's.
+    static CHANGE_TABLES: [RefCell<Option<ChangeTable>>; 2] = const { [RefCell::new(None), RefCell::new(None)] };
+}
+
+/// Makes the next build on this thread add a changed plan.
+///
+/// Only the simulated driver is given one: it reports what the real one would silently do. With any other driver
+/// that build is an error.
+pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static) {
+    CHANGE.set(Some(Box::new(change)));
+}
+
+/// Makes the next build on this thread change the table of each batch, the parameters of its members, before the batch
+/// is added. Setters do not change it again.
+///
+/// Only the simulated driver is given one, as in [`change_next_plan`].
+pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
+    CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
+}
+
+/// Makes the next build on this thread decide about its launches by changed rules. `change` is called with the program
+/// and the facts about its launches, again after a kernel was found that cannot be batched.
+///
+/// The plan is a right one: the real driver is given it, too.
+pub fn change_next_rules(
+    change: impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules) + 'static,
+) {
+    CHANGE_RULES.set(Some(Box::new(change)));
+}
+
+/// Takes the change of rules for this build.
+pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, Rules) -> Rules {
+    let mut change = CHANGE_RULES.take();
+    move |checked, launches, mut rules| {
+        if let Some(change) = &mut change {
+            change(checked, launches, &mut rules);
+        }
+        rules
+    }
+}
+
+/// Changes the plan if a change was requested. Returns true if it, or the tables of its batches, are not what was
+/// planned.
+pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<bool> {
+    let tables = CHANGE_TABLES.with(|[next, now]| {
+        now.replace(next.take());
+        now.borrow().is_some()
+    });
+    let change = CHANGE.take();
+    if !tables && change.is_none() {
+        return Ok(false);
+    }
+    if Simulator::get().is_none() {
+        CHANGE_TABLES.with(|[_, now]| now.take());
+        return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
+    }
+    let Some(change) = change else { return Ok(true) };
+    let operations = Arc::make_mut(operations);
+    change(program, operations);
+    check_changed(program, operations)?;
+    operations.index(program.statements.len());
+    Ok(true)
+}
+
+/// Changes the table of a batch if a change was requested.
+pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
+    CHANGE_TABLES.with(|[_, now]| {
+        if let Some(change) = now.borrow_mut().as_mut() {
+            change(table, packed);
+        }
+    });
+}
+
+/// Checks that changed operations can be added: everything that an operation names exists and precedes it.
+fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
+    let fault = |at: OperationId| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
+    for (at, operation) in operations.list.enumerate() {
+        let memory = match operation.what {
+            What::Alloc { memory } | What::Free { memory } => Some(memory),
+            _ => None,
+        };
+        let sourced = !matches!(operation.what, What::Statement(_)) || !operation.sources.is_empty();
+        let known = operation.sources.iter().all(|&source| source.index() < program.statements.len());
+        let after = operation.after.iter().all(|&before| before < at);
+        if !(sourced
+            && known
+            && after
+            && memory.is_none_or(|memory| memory.index() < operations.memories.len()))
+        {
+            return Err(fault(at));
+        }
+    }
+    if operations.places.len() == program.buffers.len() {
+        Ok(())
+    } else {
+        Err(fault(OperationId::from_u32(0)))
+    }
+}

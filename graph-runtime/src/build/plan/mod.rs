@@ -1,0 +1,6 @@
+//! Launch decisions, the plan of memory, the operations.
+
+pub(super) mod fusing;
+pub(super) mod hook;
+pub(super) mod planning;
+pub(super) mod traffic;

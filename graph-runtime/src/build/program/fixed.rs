@@ -1,0 +1,70 @@
+//! Scalars that no setter changes, with the reasons.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::expand::{FrameId, Instance};
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Kind, Program, StatementId};
+
+use crate::error::at_statement;
+
+/// The reason why a scalar has no setter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fixed {
+    /// A length, a loop or a choice depends on it.
+    Structure,
+    /// A library call was captured with its value.
+    Given(StatementId),
+    /// A range depends on it that a library call, or the kernel that sets a condition, has the address of.
+    Address(StatementId),
+    /// A range depends on it, and it is a scalar of a record.
+    Record,
+    /// The order is proved for its value alone.
+    Value,
+}
+
+/// The scalars of the outermost function that no setter changes.
+pub(crate) type FixedScalars = BTreeMap<ScalarId, Fixed>;
+
+impl Fixed {
+    /// Returns the reason in the words of [`Error::BuildAgain`](crate::Error::BuildAgain).
+    pub fn reason(self, program: &Program) -> String {
+        let at = |statement| at_statement(program, statement);
+        match self {
+            Fixed::Structure => "decides a length, a loop or a choice".to_owned(),
+            Fixed::Given(call) => {
+                format!("is given to the library call {}, which was captured with its value", at(call))
+            }
+            Fixed::Address(user) if program.statements[user].kind == Kind::Capture(()) => {
+                format!("moves a range of the library call {}, which was captured with its address", at(user))
+            }
+            Fixed::Address(condition) => {
+                format!("moves the operand of {}, whose address is fixed", at(condition))
+            }
+            Fixed::Record => "moves a range, which scalars of records cannot".to_owned(),
+            Fixed::Value => "moves ranges whose order is proved for this value alone".to_owned(),
+        }
+    }
+}
+
+/// Returns the reason why a function that was entered keeps its scalars: the library call that it is, or its structure.
+pub(in crate::build) fn of_frame(
+    captured: bool,
+    frame: FrameId,
+    instances: &Vector<StatementId, Instance>,
+) -> Fixed {
+    let call = captured.then(|| instances.position(|instance| instance.frame == frame)).flatten();
+    call.map_or(Fixed::Structure, Fixed::Given)
+}
+
+/// Adds scalars that no setter changes; a reason that is known stays.
+pub(in crate::build) fn add(
+    fixed: &mut FixedScalars,
+    scalars: impl IntoIterator<Item = ScalarId>,
+    reason: Fixed,
+) {
+    for scalar in scalars {
+        fixed.entry(scalar).or_insert(reason);
+    }
+}

@@ -1,0 +1,305 @@
+//! The flat program of a function: where its statements come from, and which of them its scalars reach.
+
+use std::any::TypeId;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cuweave_core::check::Checked;
+use cuweave_core::expand::{Described, Frame, FrameId, Instance};
+use cuweave_core::ids::{ArgumentId, ScalarId};
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{BufferId, DimId, Program, StatementId, Text};
+use cuweave_core::structure::{Argument, Part, Step};
+use cuweave_core::table::{Decoded, Parameter, Scalar};
+
+use crate::build::bounds::moves::Moves;
+
+use super::fixed::{self, Fixed, FixedScalars};
+
+/// A flat program that is ordered and checked.
+#[derive(Debug)]
+pub(crate) struct Flattened {
+    /// The program as it was expanded, before it was ordered.
+    pub written: Arc<Program>,
+    pub checked: Arc<Checked>,
+    /// The values of its lengths and of the bounds that no setter changes; 0 for the others.
+    pub sizes: Vector<DimId, u64>,
+    /// The bounds that setters change.
+    pub moves: Moves,
+    /// The element type of each buffer.
+    pub elements: Vector<BufferId, TypeId>,
+    /// The template of each statement.
+    pub instances: Vector<StatementId, Instance>,
+    /// The functions that were entered.
+    pub frames: Vector<FrameId, Frame>,
+    /// The scalars of the outermost function, and then those of its records that have setters, with the statements of the flat
+    /// program that they reach.
+    pub scalars: Vector<ScalarId, Scalar>,
+    /// The reasons why some of them have no setter.
+    pub fixed: FixedScalars,
+}
+
+/// A flat program that is ordered and checked, with the values of this build.
+#[derive(Clone)]
+pub(crate) struct Built {
+    pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+}
+
+impl Flattened {
+    /// Returns the flat program of a function for these arguments, which are records and lists. O(statements) for each scalar
+    /// that has a setter.
+    pub fn new(
+        (written, checked): (Arc<Program>, Arc<Checked>),
+        (sizes, mut moves, mut fixed): (Vector<DimId, u64>, Moves, FixedScalars),
+        expanded: Parts,
+        arguments: &[Described],
+    ) -> Flattened {
+        let Parts { elements, instances, frames } = expanded;
+        let table = frames[FrameId::OUTERMOST].table.clone();
+        let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() && arguments.is_empty() {
+            table.scalars.clone()
+        } else {
+            let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
+            let own = own.map(|scalar| (scalar.name.clone(), scalar.line, scalar.argument, Vec::new()));
+            let reach = Reach { instances: &instances, frames: &frames };
+            let reached = own.chain(fields(&table, arguments)).enumerate().map(|(id, scalar)| {
+                let (scalar, kept) = reach.scalar(scalar);
+                fixed::add(&mut fixed, kept.map(|_| ScalarId::new(id)), kept.unwrap_or(Fixed::Structure));
+                scalar
+            });
+            reached.collect::<Vec<_>>().into()
+        };
+        // The scalars of records change no bounds.
+        for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
+            declared.fixed |= fixed.contains_key(&scalar);
+            if !moves.of[scalar].is_empty() {
+                moves.divide(checked.program(), scalar, &declared.statements);
+                declared.statements.extend_from_slice(&moves.of[scalar].follow);
+                declared.statements.extend_from_slice(&moves.of[scalar].evaluated);
+                declared.statements.sort_unstable();
+                declared.statements.dedup();
+            }
+        }
+        Flattened { written, checked, sizes, moves, elements, instances, frames, scalars, fixed }
+    }
+
+    /// Returns a scalar in a record, by its argument and the fields on the way to it.
+    pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<ScalarId> {
+        self.scalars.position(|scalar| scalar.argument == argument && scalar.path == path)
+    }
+
+    /// Returns the reason why a scalar has no setter; `None` if it has one.
+    pub fn fixed(&self, scalar: ScalarId) -> Option<String> {
+        self.scalars[scalar].fixed.then(|| match self.fixed.get(&scalar) {
+            Some(reason) => reason.reason(self.checked.program()),
+            // Bounds of a builder are numbers.
+            None => "decides a length or a range".to_owned(),
+        })
+    }
+}
+
+/// The parts of an expansion beside its program.
+pub(crate) struct Parts {
+    pub elements: Vector<BufferId, TypeId>,
+    pub instances: Vector<StatementId, Instance>,
+    pub frames: Vector<FrameId, Frame>,
+}
+
+/// A scalar that a setter changes: its name and line, its argument, and the fields on the way to it.
+type Named = (Text, u32, ArgumentId, Vec<Text>);
+
+/// Returns the scalars of records that have setters: those of the elements of a list count as one.
+fn fields(table: &Decoded, arguments: &[Described]) -> Vec<Named> {
+    let mut found = BTreeSet::new();
+    let parts = table
+        .parameters
+        .enumerate()
+        .filter(|(_, parameter)| matches!(parameter, Parameter::Part | Parameter::Buffers(_)));
+    for ((argument, _), described) in parts.zip(arguments) {
+        collect(described, argument, &mut Vec::new(), &mut found);
+    }
+    let named = |(argument, path): (ArgumentId, Vec<Text>)| {
+        let name =
+            path.iter().fold(table.arguments[argument].to_string(), |name, field| format!("{name}.{field}"));
+        (name.into(), 0, argument, path)
+    };
+    found.into_iter().map(named).collect()
+}
+
+/// Collects the scalars of a part of an argument.
+fn collect(
+    described: &Described,
+    argument: ArgumentId,
+    path: &mut Vec<Text>,
+    found: &mut BTreeSet<(ArgumentId, Vec<Text>)>,
+) {
+    match described {
+        Described::Scalar => drop(found.insert((argument, path.clone()))),
+        Described::Fixed | Described::Buffers(_) | Described::Buffer(_) => {}
+        Described::List(elements) => {
+            elements.iter().for_each(|element| collect(element, argument, path, found));
+        }
+        Described::Record(fields) => {
+            for (name, field) in fields {
+                path.push(name.clone());
+                collect(field, argument, path, found);
+                path.pop();
+            }
+        }
+    }
+}
+
+/// The templates that scalars of a function reach.
+#[derive(Clone, Default)]
+struct Templates {
+    statements: Vector<StatementId, bool>,
+    grids: Vector<StatementId, bool>,
+    blocks: Vector<StatementId, bool>,
+    parameters: BTreeSet<(StatementId, u32)>,
+}
+
+impl Templates {
+    fn of(table: &Decoded, scalars: &[ScalarId]) -> Templates {
+        let none = Vector::filled(false, table.program.statements.len());
+        let parameters = scalars.iter().flat_map(|&scalar| table.scalars[scalar].parameters.iter().copied());
+        let mut templates = Templates {
+            statements: none.clone(),
+            grids: none.clone(),
+            blocks: none,
+            parameters: parameters.collect(),
+        };
+        for &scalar in scalars {
+            let Scalar { statements, grids, blocks, .. } = &table.scalars[scalar];
+            let lists = [
+                (&mut templates.statements, statements),
+                (&mut templates.grids, grids),
+                (&mut templates.blocks, blocks),
+            ];
+            for (marks, list) in lists {
+                list.iter().for_each(|&statement| marks[statement] = true);
+            }
+        }
+        templates
+    }
+}
+
+/// A scalar as a function sees it: its argument, and the fields on the way to it.
+type Target = (ArgumentId, Vec<Text>);
+
+/// Returns the scalars of a function that are a part of a target, or that it is a part of.
+fn mentioned(table: &Decoded, targets: &[Target]) -> Vec<ScalarId> {
+    let touches = |scalar: &Scalar| {
+        targets.iter().any(|(argument, path)| {
+            *argument == scalar.argument && path.iter().zip(&scalar.path).all(|(one, other)| one == other)
+        })
+    };
+    table.scalars.enumerate().filter(|(_, scalar)| touches(scalar)).map(|(id, _)| id).collect()
+}
+
+/// The statements that a scalar of the outermost function reaches.
+struct Reach<'f> {
+    instances: &'f Vector<StatementId, Instance>,
+    frames: &'f Vector<FrameId, Frame>,
+}
+
+impl Reach<'_> {
+    /// Returns a scalar with what it reaches, also through the arguments of calls, and the reason if no setter changes it.
+    /// O(statements).
+    fn scalar(&self, (name, line, argument, path): Named) -> (Scalar, Option<Fixed>) {
+        let Reach { instances, frames } = self;
+        let mut targets: Vector<FrameId, Vec<Target>> = Vector::with_capacity(frames.len());
+        let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
+        for frame in *frames {
+            let of_frame = match &frame.call {
+                None => vec![(argument, path.clone())],
+                Some((caller, call, _)) => {
+                    let by = (targets[*caller].as_slice(), scalars[*caller].as_slice());
+                    passed(&frames[*caller].table, *call, by, &frame.table)
+                }
+            };
+            scalars.push(mentioned(&frame.table, &of_frame));
+            targets.push(of_frame);
+        }
+        // No setter moves a bound that a scalar of a record reaches: the bound has the value of the build.
+        let in_a_record = !path.is_empty();
+        let kept = frames.enumerate().zip(&scalars).find_map(|((id, frame), scalars)| {
+            let Decoded { scalars: declared, structure, .. } = &*frame.table;
+            let in_bounds = |scalar: &ScalarId| {
+                in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
+            };
+            let captured = frame.table.capture().is_some();
+            let keeps = |scalar: &ScalarId| captured || declared[*scalar].fixed;
+            let reason = || fixed::of_frame(captured, id, instances);
+            let kept = scalars.iter().any(keeps).then(reason);
+            kept.or_else(|| scalars.iter().any(in_bounds).then_some(Fixed::Record))
+        });
+        let templates: Vector<FrameId, Templates> = frames
+            .iter()
+            .zip(&scalars)
+            .map(|(frame, scalars)| Templates::of(&frame.table, scalars))
+            .collect();
+        let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
+            let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
+            instances
+                .enumerate()
+                .filter(|(_, instance)| reaches(instance))
+                .map(|(statement, _)| statement)
+                .collect()
+        };
+        let parameters = instances.enumerate().flat_map(|(statement, instance)| {
+            let template = instance.template;
+            let of = templates[instance.frame].parameters.range((template, 0)..=(template, u32::MAX));
+            of.map(move |&(_, parameter)| (statement, parameter))
+        });
+        let scalar = Scalar {
+            name,
+            argument,
+            path,
+            line,
+            fixed: kept.is_some(),
+            leaf: None,
+            statements: list(|templates| &templates.statements),
+            grids: list(|templates| &templates.grids),
+            blocks: list(|templates| &templates.blocks),
+            parameters: parameters.collect(),
+        };
+        (scalar, kept)
+    }
+}
+
+/// Returns the targets of a callee whose arguments are computed of some scalars of the caller, or have a target of the
+/// caller as a part.
+fn passed(
+    caller: &Decoded,
+    call: StatementId,
+    (targets, scalars): (&[Target], &[ScalarId]),
+    callee: &Decoded,
+) -> Vec<Target> {
+    let cuweave_core::ir::Kind::Call(call) = caller.program.statements[call].kind else {
+        return Vec::new();
+    };
+    let arguments = &caller.structure.calls[call].arguments;
+    let mut found = Vec::new();
+    for ((parameter, _), argument) in callee.parameters.enumerate().zip(arguments) {
+        match argument {
+            Argument::Scalar { of, .. } if of.iter().any(|scalar| scalars.contains(scalar)) => {
+                found.push((parameter, Vec::new()));
+            }
+            Argument::Part(part) => {
+                let Part { argument, path } = &caller.structure.parts[*part];
+                let fields: Vec<&Text> = path.iter().filter_map(Step::field).collect();
+                for (of, target) in targets {
+                    if of == argument && target.iter().zip(&fields).all(|(one, other)| one == *other) {
+                        found.push((parameter, target.get(fields.len()..).unwrap_or_default().to_vec()));
+                    }
+                }
+            }
+            Argument::Scalar { .. } | Argument::Host(_) | Argument::Access(_) | Argument::Moved(_) => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,49 @@
+//! The evaluation of the statements of a flat program: each is an instance of a template of the function that it comes from.
+
+use cuweave_core::expand::Instance;
+use cuweave_core::ir::StatementId;
+
+use crate::build::arguments::body::{Body, enter};
+use crate::error::{Error, Result, at_statement};
+use crate::statements::Evaluation;
+use crate::token::Token;
+
+use super::flattened::Flattened;
+
+impl Evaluation<'_> {
+    /// Evaluates statements of a flat program. The arguments of a call are evaluated once for consecutive statements of its callee.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the statements' steps; a step that does not record its statement because an expression of the user's
+    /// returns.
+    pub(crate) fn statements(
+        &mut self,
+        flat: &Flattened,
+        body: &dyn Body,
+        statements: &[StatementId],
+    ) -> Result<()> {
+        let frame = |statement: StatementId| flat.instances[statement].frame;
+        for run in statements.chunk_by(|&one, &other| frame(one) == frame(other)) {
+            let done =
+                enter(body, &flat.frames, frame(run[0]), &mut |body| self.run_of_frame(flat, body, run));
+            done.unwrap_or_else(|| {
+                let reason = "an expression in an argument of its call returns before the call".to_owned();
+                Err(Error::Config { at: at_statement(flat.checked.program(), run[0]), reason })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn run_of_frame(&mut self, flat: &Flattened, body: &dyn Body, statements: &[StatementId]) -> Result<()> {
+        for &statement in statements {
+            let Instance { frame, template, turns } = &flat.instances[statement];
+            let step = flat.frames[*frame].table.steps[*template];
+            let kind = flat.checked.program().statements[statement].kind;
+            if !self.without_values(&kind) {
+                self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! The flat program of a function, and those that are kept.
+
+pub(super) mod fixed;
+pub(super) mod flattened;
+pub(super) mod hidden;
+pub(super) mod instances;
+pub(super) mod plans;
+pub(super) mod recall;

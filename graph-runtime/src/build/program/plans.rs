@@ -1,0 +1,283 @@
+//! The caches of the build: the same function with the same sizes is not ordered, checked and planned again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuweave_core::check::Checked;
+use cuweave_core::compile::{self, BackError, Wishes};
+use cuweave_core::expand::{
+    Answers, At, Described, Expanded, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
+};
+use cuweave_core::index::{Vector, size};
+use cuweave_core::ir::{DimId, Mode, Program, StatementId};
+use cuweave_core::operation::Operations;
+use cuweave_core::order::{Functions, Source};
+use cuweave_core::structure::Choice;
+use cuweave_core::table::{Decoded, Op, TableHandle};
+use cuweave_ptx::poly::Poly;
+
+use crate::build::arguments::answers::Asked;
+use crate::build::arguments::checks::check_lengths;
+use crate::build::bounds::moves::Moves;
+use crate::error::Error;
+use crate::error::program::refused_program;
+
+use super::fixed::{self, Fixed};
+use super::flattened::{Built, Flattened, Parts};
+use super::recall::{keep, recalled};
+
+/// The inputs of a plan.
+struct Key {
+    /// One program is kept once, so its address is its identity.
+    checked: Arc<Checked>,
+    dims: Vector<DimId, u64>,
+    wishes: Wishes,
+}
+
+/// At most [`MOST`] values by their keys, the latest last.
+struct Kept<K, V>(Mutex<Vec<(K, Arc<V>)>>);
+
+/// The most values that a cache keeps; the oldest is dropped first.
+const MOST: usize = 32;
+
+impl<K, V> Kept<K, V> {
+    const fn new() -> Kept<K, V> {
+        Kept(Mutex::new(Vec::new()))
+    }
+
+    /// Returns the value of a key; one that is not kept is made. It is made without the lock: planning is slow, and two threads
+    /// that make the same get equal values.
+    fn get_or_make<E>(&self, key: K, make: impl FnOnce(&K) -> Result<V, E>) -> Result<Arc<V>, E>
+    where
+        K: PartialEq,
+    {
+        if let Some(value) = self.find(|other| *other == key) {
+            return Ok(value);
+        }
+        let value = Arc::new(make(&key)?);
+        self.keep(key, value.clone());
+        Ok(value)
+    }
+
+    /// Returns the latest value with such a key.
+    fn find(&self, is: impl Fn(&K) -> bool) -> Option<Arc<V>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().rev().find(|(key, _)| is(key)).map(|(_, value)| value.clone())
+    }
+
+    fn keep(&self, key: K, value: Arc<V>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Dropped after the lock is released.
+        let _dropped = (kept.len() >= MOST).then(|| kept.remove(0));
+        kept.push((key, value));
+        drop(kept);
+    }
+}
+
+/// The lengths, the bounds as numbers or as polynomials, and what they belong to. Programs of one function differ in their numbers,
+/// so these are compared first.
+type Numbered<F> = (Vector<DimId, u64>, Vec<Poly>, F);
+
+/// Flat functions by their lengths and the bounds that no setter changes, by the polynomials of the others, and by the address of
+/// their table, which is a static. `None` where setters change no bounds though the polynomials say so.
+static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
+static CHECKED: Kept<Numbered<(Arc<Program>, Functions)>, Checked> = Kept::new();
+static PLANS: Kept<Key, Operations> = Kept::new();
+
+impl Key {
+    fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
+        Arc::ptr_eq(&self.checked, checked) && self.dims == *dims && self.wishes == *wishes
+    }
+}
+
+/// Returns the flat program of a function, ordered and checked by the code that the macro checks with: bounds that setters change
+/// are compared as polynomials, and all others by their values.
+///
+/// # Errors
+///
+/// Bounds without a value, a length or a range that cannot be, faults that only the values show.
+pub(crate) fn flattened(
+    table: &TableHandle,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<Built, Error> {
+    let TableHandle::Static(of_code) = *table else {
+        return Ok(checked(expand(table, arguments, asked)?, arguments, asked)?.0);
+    };
+    if let Some(built) = recalled(of_code, arguments, asked) {
+        return Ok(built);
+    }
+    let built = anew(of_code, arguments, asked)?;
+    keep(of_code, arguments, asked, &built);
+    Ok(built)
+}
+
+/// As [`flattened`], with an expansion.
+fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>) -> Result<Built, Error> {
+    let handle = TableHandle::Static(table);
+    if !table.structure.is_flat() {
+        return Ok(checked(expand(&handle, arguments, asked)?, arguments, asked)?.0);
+    }
+    let root = Vector::from(vec![Frame::outermost(handle.clone())]);
+    let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
+    let numbers: Result<Vector<DimId, Number>, Error> =
+        table.program.dims.ids().map(|dim| asked.bound(at, dim, &mut |_| None)).collect();
+    let numbers = numbers?;
+    let moves = |number: &&Number| number.poly.as_constant().is_none();
+    let sizes = numbers.iter().map(|number| if moves(&number) { 0 } else { number.value }).collect();
+    let polys = numbers.iter().filter(moves).map(|number| number.poly.clone()).collect();
+    let make = |asked: &mut Asked<'_>| {
+        let expanded = expand(&handle, &[], &mut Known { numbers: &numbers, asked })?;
+        checked(expanded, &[], asked)
+    };
+    let mut made = None;
+    let kept = FLAT.get_or_make((sizes, polys, std::ptr::from_ref(table).addr()), |_| {
+        let (built, symbolic) = make(asked)?;
+        let flat = made.insert(built).flat.clone();
+        Ok::<_, Error>(symbolic.then_some(flat))
+    })?;
+    match (made, &*kept) {
+        (Some(built), _) => Ok(built),
+        (None, Some(flat)) => match flat.moves.values(asked, &flat.frames, &flat.sizes) {
+            Ok((dims, symbols)) => {
+                if !flat.moves.is_empty() {
+                    check_lengths(flat.checked.program(), &dims)?;
+                }
+                Ok(Built { flat: flat.clone(), dims, symbols })
+            }
+            // A bound that is negative on the way is not what its polynomial is.
+            Err(_) => Ok(make(asked)?.0),
+        },
+        (None, None) => Ok(make(asked)?.0),
+    }
+}
+
+/// Orders and checks a flat program for all values that setters may bring. If that cannot be proved right, it is done for the
+/// values of this build, setters change no bounds, and the result is marked by `false`.
+fn checked(
+    mut expanded: Expanded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<(Built, bool), Error> {
+    let (symbols, mut fixed) = asked.settle(&mut expanded);
+    let Expanded { mut source, values, moving, elements, instances, frames } = expanded;
+    check_lengths(&source.program, &values)?;
+    let now: Vec<u64> = symbols.iter().map(|symbol| symbol.value).collect();
+    let value = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
+    let with_poly = |moving: Moving| {
+        let poly = source.polys[moving.dim].clone();
+        (moving, poly)
+    };
+    let mut bounds: Vec<(Moving, Poly)> = moving.into_iter().map(with_poly).collect();
+    let agrees = |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
+    let mut symbolic = bounds.iter().all(agrees);
+    let mut sizes = values.clone();
+    let functions = source.regions.functions.clone();
+    let by_values = |program: Program| Source::with_values(program, functions.clone(), &values);
+    let (written, checked) = loop {
+        if !symbolic {
+            for (moving, _) in std::mem::take(&mut bounds) {
+                fixed::add(&mut fixed, moving.of, Fixed::Value);
+            }
+            sizes.clone_from(&values);
+            source = by_values(source.program);
+        }
+        // A bound that no setter changes keeps its value.
+        let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
+        changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
+        let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
+        let again = (!bounds.is_empty()).then(|| source.program.clone());
+        let written = Arc::new(source.program.clone());
+        let key = (sizes.clone(), polys, (written.clone(), functions.clone()));
+        let ordered = CHECKED.get_or_make(key, |(_, _, (program, _))| {
+            let (checked, found) = compile::front(source);
+            checked.ok_or_else(|| Box::new((Program::clone(program), found)))
+        });
+        match ordered {
+            Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
+                // Elements that are unwritten for some values of scalars may be written, and read, for these.
+                Some(program) if is_other(by_values(program.clone()), &checked) => {
+                    source = by_values(program);
+                }
+                _ => break (written, checked),
+            },
+            Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
+            Err(refused) => source = by_values(refused.0),
+        }
+        symbolic = false;
+    };
+    let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
+    let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
+    let symbols = if moves.is_empty() { Vec::new() } else { now };
+    let parts = Parts { elements, instances, frames };
+    let flat = Flattened::new((written, checked), (sizes, moves, fixed), parts, arguments);
+    Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
+}
+
+/// Returns true if a launch is given elements by `&mut` that are not proved to be written.
+fn is_fresh(
+    checked: &Checked,
+    instances: &Vector<StatementId, Instance>,
+    frames: &Vector<FrameId, Frame>,
+) -> bool {
+    checked.program().statements.iter().zip(instances).any(|(statement, instance)| {
+        let template = &frames[instance.frame].table.program.statements[instance.template];
+        let pairs = statement.accesses.iter().zip(template.accesses.iter());
+        pairs.into_iter().any(|(now, written)| now.mode != written.mode)
+    })
+}
+
+/// Returns true if a program has other modes for the values of this build.
+fn is_other(numeric: Source, checked: &Checked) -> bool {
+    let (numeric, _) = compile::front(numeric);
+    let modes = |checked: &Checked| -> Vec<Mode> {
+        let statements = checked.program().statements.iter();
+        statements.flat_map(|statement| statement.accesses.iter()).map(|access| access.mode).collect()
+    };
+    numeric.is_some_and(|numeric| modes(&numeric) != modes(checked))
+}
+
+/// The answers for a flat function whose bounds are computed.
+struct Known<'k, 'b> {
+    numbers: &'k Vector<DimId, Number>,
+    asked: &'k mut Asked<'b>,
+}
+
+impl Answers for Known<'_, '_> {
+    type Error = Error;
+
+    fn bound(
+        &mut self,
+        _: At<'_>,
+        dim: DimId,
+        _: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<Number, Error> {
+        Ok(self.numbers[dim].clone())
+    }
+
+    fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Error> {
+        self.asked.arm(at, choice)
+    }
+
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Error> {
+        self.asked.callee(at, call)
+    }
+
+    fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Error {
+        self.asked.refused(at, statement, refusal)
+    }
+}
+
+/// As [`compile::back`], from the cache where possible.
+pub(crate) fn operations(
+    checked: &Arc<Checked>,
+    dims: &Vector<DimId, u64>,
+    wishes: &Wishes,
+) -> Result<Arc<Operations>, BackError> {
+    if let Some(operations) = PLANS.find(|key| key.is(checked, dims, wishes)) {
+        return Ok(operations);
+    }
+    let operations = Arc::new(compile::back(checked, dims, wishes)?);
+    let key = Key { checked: checked.clone(), dims: dims.clone(), wishes: wishes.clone() };
+    PLANS.keep(key, operations.clone());
+    Ok(operations)
+}
