@@ -241,7 +241,7 @@ impl<'c> Checker<'c> {
         let meet = |mine: &Option<Vec<Span>>, theirs: &Option<Vec<Span>>| {
             let both = mine.as_ref().zip(theirs.as_ref());
             both.is_none_or(|(mine, theirs)| {
-                meet_at(mine, (theirs, start(second) - start(first)), Blocks::Different)
+                meet_at(mine, theirs, start(second) - start(first), Blocks::Different)
             })
         };
         if meet(&mine.writes, &theirs.writes)

@@ -28,7 +28,7 @@ impl Checker<'_> {
                         }
                         body = self.source.bodies[body].parent;
                     }
-                    if !contain(written, (read.lo, read.hi)) {
+                    if !contain(written, read.lo, read.hi) {
                         let reader = self.name(reader);
                         refuse!(Reads, "{reader} reads what nothing has written of `{}`", of.name);
                     }
@@ -312,6 +312,6 @@ fn intersected(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
     pairs.filter(|range| range.0 < range.1).collect()
 }
 
-fn contain(ranges: Vec<(u64, u64)>, (lo, hi): (u64, u64)) -> bool {
+fn contain(ranges: Vec<(u64, u64)>, lo: u64, hi: u64) -> bool {
     lo >= hi || merged(ranges).iter().any(|range| range.0 <= lo && hi <= range.1)
 }

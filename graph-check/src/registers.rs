@@ -97,7 +97,7 @@ impl Checker<'_> {
         }
         let touches = |earlier: usize, only_writes: bool| {
             members[earlier].lane == member.lane
-                && self.touches_what(&members[earlier], (access, mine), only_writes)
+                && self.touches_what(&members[earlier], access, mine, only_writes)
         };
         // For each statement that wrote, the register was set there, or by a later access to all that it wrote. What no
         // listed statement has accessed is read from memory, if there is any.
@@ -122,7 +122,8 @@ impl Checker<'_> {
     fn touches_what(
         &self,
         member: &Member,
-        (read, touches): (&Access, Option<&Touches>),
+        read: &Access,
+        touches: Option<&Touches>,
         only_writes: bool,
     ) -> bool {
         let (space, base) = self.space(read.memory);
@@ -136,10 +137,7 @@ impl Checker<'_> {
             }
             let by = i128::from(base) - i128::from(shift);
             let may_meet = |theirs: &Option<Vec<Span>>| {
-                theirs
-                    .as_ref()
-                    .zip(mine)
-                    .is_none_or(|(theirs, mine)| meet_at(theirs, (mine, by), Blocks::Any))
+                theirs.as_ref().zip(mine).is_none_or(|(theirs, mine)| meet_at(theirs, mine, by, Blocks::Any))
             };
             let theirs = member.touches.get(at);
             theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))

@@ -29,7 +29,7 @@ pub(crate) enum Blocks {
 
 /// Returns true unless no such blocks touch a common byte: blocks of a grid through `one`, and through `other` in a
 /// memory that starts `by` bytes later.
-pub(crate) fn meet_at(one: &[Span], (other, by): (&[Span], i128), blocks: Blocks) -> bool {
+pub(crate) fn meet_at(one: &[Span], other: &[Span], by: i128, blocks: Blocks) -> bool {
     one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, by, blocks).unwrap_or(true)))
 }
 

@@ -192,14 +192,15 @@ impl Blas {
         writes: Writes,
         operands: &Operands,
     ) -> Result<(), Error> {
-        self.run_kinds(stream, product, (writes, kinds::<T, C>()), operands)
+        self.run_kinds(stream, product, writes, kinds::<T, C>(), operands)
     }
 
     fn run_kinds(
         &self,
         stream: &CallStream,
         product: &Product,
-        (writes, kinds): (Writes, Kinds),
+        writes: Writes,
+        kinds: Kinds,
         operands: &Operands,
     ) -> Result<(), Error> {
         product.check(writes)?;

@@ -97,8 +97,11 @@ impl<A: Answers> Expansion<'_, A> {
     fn in_parameter(
         &mut self,
         scope: &mut Scope<'_>,
-        (statement, access): (StatementId, &Access),
-        (window, lo, hi): (Window, DimId, DimId),
+        statement: StatementId,
+        access: &Access,
+        window: Window,
+        lo: DimId,
+        hi: DimId,
     ) -> Result<(), A::Error> {
         let program = &scope.table.program;
         let declared = &program.buffers[access.buffer];
@@ -213,7 +216,7 @@ impl<A: Answers> Expansion<'_, A> {
             let window = self.view(scope, access.buffer, Some(id))?;
             self.used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
-            self.in_parameter(scope, (id, access), (window, lo, hi))?;
+            self.in_parameter(scope, id, access, window, lo, hi)?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
@@ -378,7 +381,7 @@ impl<A: Answers> Expansion<'_, A> {
                 let window = self.view(scope, access.buffer, Some(id))?;
                 self.used_view(scope, window, access)?;
                 let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
-                self.in_parameter(scope, (id, access), (window, lo, hi))?;
+                self.in_parameter(scope, id, access, window, lo, hi)?;
                 Value::Buffer(Window { buffer: window.buffer, lo, hi })
             }
             Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),

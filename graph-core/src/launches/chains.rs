@@ -152,7 +152,7 @@ fn are_better_fused(draft: &Draft<'_>, levels: &Levels<'_, '_>, row: &Row) -> bo
     row.len() > 1
         && row.iter().all(|(_, members)| {
             let gains = |Level { grids, length, .. }: &Level| {
-                draft.tuning.gains_by_fusing((row.len(), members.len()), *length == Length::Short, grids)
+                draft.tuning.gains_by_fusing(row.len(), members.len(), *length == Length::Short, grids)
             };
             levels.level(members[0]).is_some_and(gains)
         })

@@ -71,8 +71,7 @@ pub(super) fn stacked(
         .collect();
     for (at, (chains, axis)) in stacks.iter().enumerate() {
         let members = || chains.iter().map(|chain| chain.members.clone()).collect();
-        let stack =
-            around.is_worthwhile((at, chains), &of).then(|| Chain::stacked(members(), *axis)).flatten();
+        let stack = around.is_worthwhile(at, chains, &of).then(|| Chain::stacked(members(), *axis)).flatten();
         match stack {
             Some(stack) => done.push(stack),
             None => done.extend(chains.iter().cloned()),
@@ -201,7 +200,7 @@ impl Around<'_, '_> {
 
     /// Returns false for a stack that joins several nodes and forks to several again without saving an edge, such as one between copies, and
     /// for one between library calls. `of` has the stack of each member of one.
-    fn is_worthwhile(&self, (at, chains): (usize, &[Chain]), of: &BTreeMap<StatementId, usize>) -> bool {
+    fn is_worthwhile(&self, at: usize, chains: &[Chain], of: &BTreeMap<StatementId, usize>) -> bool {
         let crossing = self.draft.tuning.crossing;
         let node = |id: StatementId| of.get(&id).map_or(Err(id), |stack| Ok(*stack));
         let before: BTreeSet<_> = chains.iter().flat_map(|chain| self.before(chain)).map(node).collect();

@@ -380,7 +380,8 @@ impl Tuning {
     /// all chains that run side by side, by the blocks of a wave of their kernels; `short` is true if all of these are short.
     pub fn gains_by_fusing(
         &self,
-        (levels, chains): (usize, usize),
+        levels: usize,
+        chains: usize,
         short: bool,
         grids: &BTreeMap<u32, Blocks>,
     ) -> bool {

@@ -416,14 +416,15 @@ impl Search<'_> {
         let mut steps: Vec<Step> = Vec::new();
         let mut graph = Graph::of(self.given.reach.clone(), self.memories, self.costs);
         for (memory, &target) in targets.iter().enumerate() {
-            graph = self.order_pairs_of((memory, target), sequence, graph, &mut steps);
+            graph = self.order_pairs_of(memory, target, sequence, graph, &mut steps);
         }
         self.budgeted(graph, steps)
     }
 
     fn order_pairs_of(
         &self,
-        (memory, target): (usize, u64),
+        memory: usize,
+        target: u64,
         sequence: &Sequence,
         mut graph: Graph,
         steps: &mut Vec<Step>,

@@ -62,14 +62,14 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
         set(&mut is_placed, b);
         let at = placed.partition_point(|&(from, ..)| from <= offset);
         placed.insert(at, (offset, offset + bytes, b));
-        unite(&mut taken, (offset, offset + bytes));
+        unite(&mut taken, offset, offset + bytes);
     }
     *steps = steps.saturating_sub(wide(looked));
     Layout { offsets, total }
 }
 
 /// Adds a range to ascending ranges with gaps between them.
-fn unite(ranges: &mut Vec<(u64, u64)>, (mut from, mut to): (u64, u64)) {
+fn unite(ranges: &mut Vec<(u64, u64)>, mut from: u64, mut to: u64) {
     let first = ranges.partition_point(|range| range.1 < from);
     let end = ranges.partition_point(|range| range.0 <= to);
     if let Some(met) = ranges.get(first..end).filter(|met| !met.is_empty()) {

@@ -191,13 +191,13 @@ impl Follow<'_, '_, '_> {
     fn used_as(&mut self, first: Vec<(u32, Bytes)>) {
         self.all(first, |follow, values, (value, bytes)| {
             for &user in &follow.code.users[value as usize] {
-                follow.used_by(values, (value, bytes), user);
+                follow.used_by(values, value, bytes, user);
             }
         });
     }
 
     /// Adds the formats that a step uses a value as.
-    fn used_by(&mut self, values: &mut Values, (value, bytes): (u32, Bytes), user: u32) {
+    fn used_by(&mut self, values: &mut Values, value: u32, bytes: Bytes, user: u32) {
         let step = &self.code.steps[user as usize];
         let kept = step.keeps.contains(&value);
         if !kept && !step.sources.iter().any(|source| self::value(source) == Some(value)) {

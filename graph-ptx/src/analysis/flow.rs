@@ -435,7 +435,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let value = self.compute(instance, step, instruction);
                 self.define_all(instance, step, &value);
             }
-            Effect::Load => self.evaluate_load((instance, at), step, instruction),
+            Effect::Load => self.evaluate_load(instance, at, step, instruction),
             Effect::Store => self.evaluate_store(instance, step, instruction),
             Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
             Effect::Call => self.call(instance, at, step),
@@ -456,12 +456,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    fn evaluate_load(
-        &mut self,
-        (instance, at): (u32, u32),
-        step: &Step<'m, 'a>,
-        instruction: &Instruction<'a>,
-    ) {
+    fn evaluate_load(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
         let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
             return self.define_all(instance, step, &Value::loose(MEMORY));
         };

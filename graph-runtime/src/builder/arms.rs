@@ -243,7 +243,8 @@ impl Program {
     pub(super) fn in_scope(
         &self,
         site: &Site<'_>,
-        (name, what): (&str, &str),
+        name: &str,
+        what: &str,
         body: Option<StatementId>,
     ) -> Result<()> {
         let Some(body) = body.filter(|body| !self.open.contains(body)) else { return Ok(()) };

@@ -36,7 +36,7 @@ impl Program {
         let call = Call { id: CallId::new(self.calls.len()), callee: callee.clone(), enter, sources };
         call.check(&at, &self.values)?;
         let statement = StatementId::new(self.statements.len());
-        let results = self.call_results(&callee, (place, result_name.as_deref()), statement, &mut accesses);
+        let results = self.call_results(&callee, place, result_name.as_deref(), statement, &mut accesses);
         let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
         let handles: Vec<Handle> = handles.collect();
         let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
@@ -134,7 +134,8 @@ impl Program {
     fn call_results(
         &mut self,
         callee: &TableHandle,
-        (place, name): (Place, Option<&str>),
+        place: Place,
+        name: Option<&str>,
         statement: StatementId,
         accesses: &mut Vec<Access>,
     ) -> Vec<BufferId> {

@@ -200,7 +200,7 @@ impl Program {
         let id = BufferId::new(handle.index);
         match self.buffers.get(id) {
             Some(declared) if handle.builder == self.builder => {
-                self.in_scope(at, (&declared.name, "an allocation of"), declared.body)?;
+                self.in_scope(at, &declared.name, "an allocation of", declared.body)?;
                 Ok(id)
             }
             _ => Err(self.foreign(at, "a buffer")),
@@ -214,7 +214,7 @@ impl Program {
                 let id = StatementId::new(statement.index);
                 match self.statements.get(id) {
                     Some(written) if statement.builder == self.builder => {
-                        self.in_scope(at, (&written.name, "a statement of"), written.body)?;
+                        self.in_scope(at, &written.name, "a statement of", written.body)?;
                         Ok(id)
                     }
                     _ => Err(self.foreign(at, "a statement")),

@@ -192,7 +192,7 @@ impl Certified<'_> {
                         (member.addresses, member.numbers) = (addresses.clone(), numbers.clone());
                     }
                 } else if launches {
-                    self.with_parameters(handle, (operation, &ids), members)?;
+                    self.with_parameters(handle, operation, &ids, members)?;
                 }
             }
         }
@@ -203,7 +203,8 @@ impl Certified<'_> {
     fn with_parameters(
         &self,
         handle: Node,
-        (operation, ids): (OperationId, &[StatementId]),
+        operation: OperationId,
+        ids: &[StatementId],
         members: &mut [c::Member],
     ) -> Result<()> {
         let operations = &self.nodes.operations;
@@ -221,7 +222,7 @@ impl Certified<'_> {
                 return Err(self.unplanned("another kernel for a launch"));
             }
             let grid = read.launching.grid;
-            self.set_values((&mut members[0], ids[0]), (record, &read, grid), &|param| {
+            self.set_values(&mut members[0], ids[0], record, &read, grid, &|param| {
                 read.parameters.get(param).cloned().unwrap_or_default()
             });
             return Ok(());
@@ -257,7 +258,7 @@ impl Certified<'_> {
                     }
                     let places = fused.table.parts.get(part).map_or(&[][..], Vec::as_slice);
                     let first = fused.record(lane);
-                    self.set_values((member, id), (record, &read, grid), &|param| {
+                    self.set_values(member, id, record, &read, grid, &|param| {
                         places
                             .get(param)
                             .map_or_else(Vec::new, |&(offset, bytes)| slice(first + offset, bytes))
@@ -270,7 +271,7 @@ impl Certified<'_> {
                     for (axis, extent) in (0..).zip(&mut grid) {
                         *extent = number(axis).map_or(*extent, |bytes| low(number_of(&bytes)));
                     }
-                    self.set_values((member, id), (record, &read, grid), &|param| {
+                    self.set_values(member, id, record, &read, grid, &|param| {
                         let place = table.parameters.get(param);
                         place.map_or_else(Vec::new, |&(offset, bytes)| slice(first + offset, bytes))
                     });
@@ -283,8 +284,11 @@ impl Certified<'_> {
     /// Sets the addresses and the numbers of a member to those that `value` returns for the parameters of its kernel.
     fn set_values(
         &self,
-        (member, id): (&mut c::Member, StatementId),
-        (record, read, grid): (&LaunchRecord, &KernelNode, [u32; 3]),
+        member: &mut c::Member,
+        id: StatementId,
+        record: &LaunchRecord,
+        read: &KernelNode,
+        grid: [u32; 3],
         value: &dyn Fn(usize) -> Vec<u8>,
     ) {
         let shared = if read.launching.shared >= record.shape.shared { record.shape.shared } else { 0 };

@@ -85,7 +85,8 @@ impl Physical {
         &self,
         device: c_int,
         offset: u64,
-        (memory, at): (&Physical, u64),
+        memory: &Physical,
+        at: u64,
         bytes: u64,
     ) -> Outcome<()> {
         let driver = self.driver;

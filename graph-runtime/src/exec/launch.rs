@@ -156,7 +156,7 @@ impl Core {
             self.operands.sharing.note(generation, stream, !self.in_flight.lost);
         }
         drop((generation, other));
-        let ordered = self.order_later_uses((stream, raw), taken);
+        let ordered = self.order_later_uses(stream, raw, taken);
         Ok(recorded.and(ordered)?)
     }
 
@@ -164,7 +164,8 @@ impl Core {
     #[inline]
     fn order_later_uses(
         &mut self,
-        (stream, raw): (&Arc<CudaStream>, Stream),
+        stream: &Arc<CudaStream>,
+        raw: Stream,
         taken: &mut [&mut dyn Handed],
     ) -> Outcome<()> {
         self.operands.launched(self.definition.driver);

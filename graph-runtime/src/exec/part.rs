@@ -231,7 +231,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         part: fn(&mut P::Part) -> &mut T,
     ) -> Result<()> {
         let core = self.place.core(Token);
-        let statements = core.settable_field(self.argument, &self.path, (&self.name, field))?;
+        let statements = core.settable_field(self.argument, &self.path, &self.name, field)?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
         // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
@@ -256,7 +256,8 @@ impl Core {
         &self,
         argument: ArgumentId,
         path: &[Text],
-        (name, field): (&str, &'static str),
+        name: &str,
+        field: &'static str,
     ) -> Result<Vec<StatementId>> {
         let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
         self.changeable()?;

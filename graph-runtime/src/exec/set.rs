@@ -249,7 +249,7 @@ impl Core {
     fn check_new_devices(&self, first: usize, new: &[Operand]) -> Result<()> {
         let Definition { driver, contexts, peers, context, .. } = &self.definition;
         let program = self.definition.program();
-        check_allocated((program, contexts), first, new, &self.operands.list)?;
+        check_allocated(program, contexts, first, new, &self.operands.list)?;
         if contexts.len() == 1 {
             return Ok(());
         }

@@ -46,7 +46,7 @@ impl LoadedModule {
         let made: Vec<&str> = texts.iter().flatten().map(|(_, text)| text.as_str()).collect();
         code::link_all(self.driver, self.context(), &made);
         for (wanted, text) in new.into_iter().zip(texts) {
-            match text.and_then(|(name, text)| self.load_variant(module, &wanted, (&name, &text))) {
+            match text.and_then(|(name, text)| self.load_variant(module, &wanted, &name, &text)) {
                 Ok((raw, made)) => {
                     variants.modules.push(raw);
                     variants.made.push((wanted, made));
@@ -82,7 +82,8 @@ impl LoadedModule {
         &self,
         module: &ptx::Module<'_>,
         wanted: &Wanted,
-        (name, text): (&str, &str),
+        name: &str,
+        text: &str,
     ) -> Result<(RawModule, Result<Variant, String>), String> {
         let raw = code::load(self.driver, self.context(), text).map_err(|(failure, log)| {
             format!("the driver does not take many launches in one: {}", one_line(failure, &log))

@@ -228,7 +228,7 @@ impl Facts {
         let mut unstacked: Vec<(&Chain, String)> = Vec::new();
         for chain in chains {
             let forward = users.as_ref().and_then(|users| self.forward(program, users, chain));
-            match self.fused_of((driver, modules), chain, forward) {
+            match self.fused_of(driver, modules, chain, forward) {
                 Ok(fused) => drop(all.push(fused)),
                 // Each chain may be one kernel all the same.
                 Err((_, Useless::Refused(why) | Useless::Slower(why))) if chain.stack.is_some() => {
@@ -267,7 +267,8 @@ impl Facts {
     /// registers cannot be used, they go through memory.
     fn fused_of(
         &self,
-        (driver, modules): (&Driver, &Modules),
+        driver: &Driver,
+        modules: &Modules,
         chain: &Chain,
         forward: Option<Arc<Forward>>,
     ) -> Result<Fused, (KernelId, Useless)> {
@@ -309,7 +310,7 @@ impl Facts {
         let wanted = Chained { parts: parts_of, block: first.block, waits, forward, stack };
         let made = |wanted: Chained| {
             let fused = module.fused(wanted, &parts).map_err(Useless::Refused)?;
-            serves(driver, &infos, &fused.info, (threads, shared), needed)?;
+            serves(driver, &infos, &fused.info, threads, shared, needed)?;
             Ok(fused)
         };
         if wanted.forward.is_some()
@@ -327,7 +328,8 @@ fn serves(
     driver: &Driver,
     parts: &[FunctionInfo],
     fused: &FunctionInfo,
-    (threads, shared): (u32, u32),
+    threads: u32,
+    shared: u32,
     needed: u32,
 ) -> Result<(), Useless> {
     let failed = |failure| Useless::Refused(Error::from(failure).to_string());

@@ -49,7 +49,7 @@ pub(super) fn host(
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);
     }
-    lowering.push_word(call, name, attributes, (Kind::Host(()), arguments), accesses);
+    lowering.push_word(call, name, attributes, Kind::Host(()), arguments, accesses);
     Ok(())
 }
 
@@ -92,7 +92,7 @@ fn event(
     };
     let event = lowering.kept(&host, "an event")?;
     let arguments = vec![LaunchArgument::Scalar(Box::new(event))];
-    lowering.push_word(call, name, attributes, (kind, arguments), Vec::new());
+    lowering.push_word(call, name, attributes, kind, arguments, Vec::new());
     Ok(())
 }
 
@@ -139,7 +139,8 @@ impl Lowering<'_> {
         call: &ExprCall,
         name: Option<&Ident>,
         attributes: &[Attribute],
-        (kind, arguments): (Kind, Vec<LaunchArgument>),
+        kind: Kind,
+        arguments: Vec<LaunchArgument>,
         accesses: Vec<(Access, Span)>,
     ) {
         let syntax = Syntax { arguments, ..Syntax::default() };

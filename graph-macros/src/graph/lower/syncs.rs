@@ -95,7 +95,7 @@ impl Lowering<'_> {
         for value in call.args.iter().skip(1) {
             arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(value))));
         }
-        self.push_word(call, name, attributes, (Kind::Sync(word, ()), arguments), accesses);
+        self.push_word(call, name, attributes, Kind::Sync(word, ()), arguments, accesses);
         Ok(())
     }
 }

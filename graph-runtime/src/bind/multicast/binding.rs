@@ -67,7 +67,7 @@ impl Binding {
             return fault(MulticastFault::Overlap { device: memory.ctx.ordinal(), offset, bytes });
         }
         match by {
-            By::Handle => object.raw.bind_memory(device, offset, (&memory.raw, at), bytes),
+            By::Handle => object.raw.bind_memory(device, offset, &memory.raw, at, bytes),
             By::Address => object.raw.bind_address(device, offset, address, bytes),
         }
         .map_err(named)?;

@@ -123,11 +123,11 @@ impl Peers {
                     }
                 };
                 if copies && operand.is_some_and(|operand| !opens(operand)) {
-                    return Err(no_access(program, (id, access.buffer), memory, Inaccessible::NotShared));
+                    return Err(no_access(program, id, access.buffer, memory, Inaccessible::NotShared));
                 } else if can {
                     peers.of.entry(access.buffer).or_default().insert(device);
                 } else if !copies {
-                    return Err(no_access(program, (id, access.buffer), memory, Inaccessible::NoPeers));
+                    return Err(no_access(program, id, access.buffer, memory, Inaccessible::NoPeers));
                 }
             }
         }
@@ -178,7 +178,7 @@ impl Peers {
                     access && statement.device == device
                 };
                 let user = program.statements.position(uses).unwrap_or(StatementId::from_u32(0));
-                return Err(no_access(program, (user, buffer), memory, reason));
+                return Err(no_access(program, user, buffer, memory, reason));
             }
         }
         Ok(())
@@ -210,7 +210,8 @@ pub(crate) fn memory_of(program: &Program, buffer: BufferId, operands: &[Operand
 
 fn no_access(
     program: &Program,
-    (statement, buffer): (StatementId, BufferId),
+    statement: StatementId,
+    buffer: BufferId,
     memory: Device,
     reason: Inaccessible,
 ) -> Error {
@@ -222,7 +223,8 @@ fn no_access(
 /// Checks that operands that replace those from `first` on were allocated for the same devices where one is managed memory and a copy or a
 /// fill uses it: the driver keeps the contexts of such nodes. All devices reach managed memory, so launches may be given any.
 pub(crate) fn check_allocated(
-    (program, contexts): (&Program, &Contexts),
+    program: &Program,
+    contexts: &Contexts,
     first: usize,
     new: &[Operand],
     old: &[Operand],

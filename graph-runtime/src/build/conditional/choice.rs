@@ -113,7 +113,9 @@ pub(in crate::build) fn of_loop(
     body: &Condition,
     handles: &[u64],
     operand: u64,
-    (counter, record, zeroed): (u64, u64, Option<u32>),
+    counter: u64,
+    record: u64,
+    zeroed: Option<u32>,
 ) -> Option<Setting> {
     let &[handle] = handles else { return None };
     let most = body.at_most.unwrap_or(0);
@@ -136,7 +138,7 @@ pub(in crate::build) fn early_setters(
         let arms: Vec<Scope> = scopes.arms(first.first).cloned().collect();
         let handles = vec![0; if of_all_arms(driver, &arms).is_some() { 1 } else { arms.len() }];
         let setting = match first.body.at_most {
-            Some(_) => of_loop(&first.body, &handles, 0, (0, 0, None)),
+            Some(_) => of_loop(&first.body, &handles, 0, 0, 0, None),
             None => of_arms(&arms, &handles, 0),
         };
         let device = program.statements[first.condition].device;

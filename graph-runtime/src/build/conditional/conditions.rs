@@ -45,7 +45,7 @@ impl Nodes {
                 let handle = driver.create_condition(self.into, context).map_err(failed)?;
                 bodies.handles.insert(arm.condition, handle);
             }
-            nodes.push(self.set_conditions(definition, bodies, (statement, &arms, true), after)?);
+            nodes.push(self.set_conditions(definition, bodies, statement, &arms, true, after)?);
         } else if whole.is_some() {
             // The node of the first arm, which alone depends on what stands outside.
             return match *after {
@@ -66,7 +66,7 @@ impl Nodes {
         };
         let mut before = if nodes.is_empty() { after.to_vec() } else { nodes.clone() };
         if scope.condition == arms[0].condition {
-            before.extend(self.zero_records(definition, bodies, (statement, &scope), after)?);
+            before.extend(self.zero_records(definition, bodies, statement, &scope, after)?);
         }
         let kind = (handle, branching, narrow(own.len()));
         let (node, graphs) = driver.add_condition(self.into, &before, kind, context).map_err(failed)?;
@@ -95,7 +95,7 @@ impl Nodes {
         let mut nodes = Vec::new();
         if scope.body.word == Keyword::While {
             let arms = std::slice::from_ref(scope);
-            nodes.push(self.set_conditions(definition, bodies, (statement, arms, false), after)?);
+            nodes.push(self.set_conditions(definition, bodies, statement, arms, false, after)?);
         } else if !bodies.filled.contains(&scope.condition) {
             let at = (operation.device, Some(self.at(definition.program(), operation)));
             nodes.push(self.add_single(definition, (self.into, after), (&HUB, &[]), at)?);
@@ -110,7 +110,9 @@ impl Nodes {
         &mut self,
         definition: &mut Definition,
         bodies: &Bodies,
-        (statement, arms, begins): (StatementId, &[Scope], bool),
+        statement: StatementId,
+        arms: &[Scope],
+        begins: bool,
         after: &[Node],
     ) -> Result<Node> {
         let handles: Vec<u64> =
@@ -120,7 +122,7 @@ impl Nodes {
         let (kernel, words) = match self.counted.record(statement) {
             Some(record) => {
                 let zeroed = begins.then(|| self.counted.zeroed_by(&arms[0]));
-                of_loop(&arms[0].body, &handles, address(0), (address(1), record, zeroed))
+                of_loop(&arms[0].body, &handles, address(0), address(1), record, zeroed)
             }
             None => of_arms(arms, &handles, address(0)),
         }
@@ -138,7 +140,8 @@ impl Nodes {
         &self,
         definition: &Definition,
         bodies: &Bodies,
-        (statement, scope): (StatementId, &Scope),
+        statement: StatementId,
+        scope: &Scope,
         after: &[Node],
     ) -> Result<Option<Node>> {
         let loops = self.counted.zeroed_beside(&bodies.scopes, scope);

@@ -86,7 +86,7 @@ impl Nodes {
         if programmatic != operation.programmatic {
             full.push(at);
         }
-        let several = self.add_several((definition, body), bodies, operation, &after)?;
+        let several = self.add_several(definition, body, bodies, operation, &after)?;
         if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
             let scope = bodies.around(&self.operations, operation);
             bodies.fill(scope);

@@ -350,7 +350,8 @@ impl Nodes {
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
     pub(in crate::build) fn add_several(
         &mut self,
-        (definition, body): (&mut Definition, &dyn Body),
+        definition: &mut Definition,
+        body: &dyn Body,
         bodies: &mut Bodies,
         operation: &Operation,
         after: &[Node],

@@ -182,7 +182,7 @@ fn routes(
     (tops, heights): (&[f64], &[f64]),
 ) -> Vec<Vec<(f64, f64)>> {
     let way = |(&(from, to), points): (&(usize, usize), &Option<Vec<usize>>)| {
-        if sketch.is_far((from, to), layered) {
+        if sketch.is_far(from, to, layered) {
             return Vec::new();
         }
         let (first, last) = match points.as_deref() {

@@ -28,7 +28,7 @@ impl Sketch {
     }
 
     /// Returns true for an edge that is not drawn: its ends, of which one is a memory node, are far apart.
-    pub fn is_far(&self, (from, to): (usize, usize), layered: &Layered) -> bool {
+    pub fn is_far(&self, from: usize, to: usize, layered: &Layered) -> bool {
         let layer = |one: usize| layered.vertices[one].layer;
         self.is_memory(from, to) && layer(to) > layer(from) + 1 + FAR
     }
@@ -314,7 +314,7 @@ mod tests {
         let mut sketch = sketch(12, &edges);
         sketch.slack[0] = 1;
         let layered = Layered::of(&sketch);
-        assert!(!sketch.is_far((0, 2), &layered) && sketch.is_far((0, 11), &layered));
+        assert!(!sketch.is_far(0, 2, &layered) && sketch.is_far(0, 11, &layered));
         assert!(layered.points[11].is_none() && layered.vertices.len() == 12);
     }
 

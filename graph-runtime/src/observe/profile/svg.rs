@@ -137,7 +137,7 @@ impl Drawing {
             self.0.text((LEFT - 10.0, y + 16.0), Style::dark(13.0).at_end(), name);
             let note = if at == 0 { time(*length) } else { of_launch(*length) };
             if at == 2 {
-                self.series(profile, (y + 3.0, scale));
+                self.series(profile, y + 3.0, scale);
             } else {
                 self.0.area((LEFT, y + 3.0), (length * scale, SUMMARY - 8.0), colour, &note);
             }
@@ -156,7 +156,7 @@ impl Drawing {
     }
 
     /// Draws the entries one after the other. Narrow neighbours of one colour are one box.
-    fn series(&mut self, profile: &Profile, (y, scale): (f64, f64)) {
+    fn series(&mut self, profile: &Profile, y: f64, scale: f64) {
         let mut x = LEFT;
         let mut open: Option<(f64, bool, usize)> = None;
         let mut boxes = Vec::new();

@@ -122,7 +122,9 @@ fn batch(
 /// Returns the location of each range of a batch. The list of first ranges begins with 0 and rises.
 fn batch_locations(
     state: &State,
-    (locations, firsts, count): (*mut CUmemLocation, *mut usize, usize),
+    locations: *mut CUmemLocation,
+    firsts: *mut usize,
+    count: usize,
     ranges: usize,
 ) -> Result<Vec<Location>> {
     let (locations, firsts) = (take_all(locations, count)?, take_all(firsts, count)?);
@@ -248,7 +250,7 @@ driver_calls! {
     Call fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
         let mut state = state();
         let ranges = batch(&mut state, (dptrs, sizes, count), flags, hstream)?;
-        let to = batch_locations(&state, (locations, firsts, places), count)?;
+        let to = batch_locations(&state, locations, firsts, places, count)?;
         for ((address, bytes), to) in ranges.into_iter().zip(to) {
             state.memory.prefetch(address, bytes as u64, to)?;
         }
@@ -264,7 +266,7 @@ driver_calls! {
     Call fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
         let mut state = state();
         let ranges = batch(&mut state, (dptrs, sizes, count), flags, hstream)?;
-        let to = batch_locations(&state, (locations, firsts, places), count)?;
+        let to = batch_locations(&state, locations, firsts, places, count)?;
         for ((address, bytes), to) in ranges.into_iter().zip(to) {
             discard(&state, address, bytes)?;
             state.memory.prefetch(address, bytes as u64, to)?;

@@ -263,7 +263,7 @@ pub unsafe extern "C" fn cuweaveSimLaunchMeeting(
 pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, writes: c_uint) -> u32 {
     enter("cuweaveSimTouch", false, Kind::Basic, &mut || {
         let end = address.checked_add(bytes).ok_or(Status::INVALID_VALUE)?;
-        state().memory.count_host_access((address, end), writes != 0);
+        state().memory.count_host_access(address, end, writes != 0);
         Ok(())
     })
 }

@@ -41,7 +41,7 @@ const MOST: usize = 10;
 
 /// Returns true if a user of one buffer ends before a user of another begins, or if the two exclude each other. Each comes
 /// with the scope of its buffer, which is in use during the whole of a loop inside of that scope.
-fn over_before(shape: &Shape, (a, a_scope): (usize, usize), (b, b_scope): (usize, usize)) -> bool {
+fn over_before(shape: &Shape, a: usize, a_scope: usize, b: usize, b_scope: usize) -> bool {
     let (a, b) = (shape.actors.node(a), shape.actors.node(b));
     let (around_a, around_b) =
         (shape.scopes.outermost_loop(a, a_scope), shape.scopes.outermost_loop(b, b_scope));
@@ -66,7 +66,7 @@ pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Re
         for (second, others, other) in planned[at + 1..].iter().take_while(|next| next.0.address < end) {
             let unordered = |before: (&[usize], usize), behind: (&[usize], usize)| {
                 let pairs = before.0.iter().flat_map(|&a| behind.0.iter().map(move |&b| (a, b)));
-                pairs.into_iter().find(|&(a, b)| !over_before(shape, (a, before.1), (b, behind.1)))
+                pairs.into_iter().find(|&(a, b)| !over_before(shape, a, before.1, b, behind.1))
             };
             let (one, two) = ((&users[..], *scope), (&others[..], *other));
             let (Some(_), Some(pair)) = (unordered(two, one), unordered(one, two)) else { continue };

@@ -299,7 +299,7 @@ impl Execution<'_> {
             Op::Host { function, data, touched: told } => {
                 touched.extend(told.iter().filter(|range| range.0 < range.1));
                 for &(from, to, flags) in &touched {
-                    state.memory.count_host_access((from, to), flags & WRITTEN != 0);
+                    state.memory.count_host_access(from, to, flags & WRITTEN != 0);
                 }
                 let (function, data) = (*function, *data);
                 drop(state);

@@ -315,7 +315,7 @@ impl Memory {
     }
 
     /// Counts accesses of the host to bytes that are managed memory.
-    pub fn count_host_access(&self, (from, to): (u64, u64), write: bool) {
+    pub fn count_host_access(&self, from: u64, to: u64, write: bool) {
         if let Ok((_, managed, range)) = self.managed(from, to.saturating_sub(from)) {
             managed.access(pages::HOST, range, write);
         }

@@ -327,7 +327,7 @@ pub fn run(
         Err(fault) => Err(report_of(state, function.context, &fault, &who, node)),
         Ok(conflicts) => {
             let told = if raced { tell_race(&who, node) } else { Ok(()) };
-            told.and_then(|()| file_conflicts((state, function.context), &conflicts, &who, node))
+            told.and_then(|()| file_conflicts(state, function.context, &conflicts, &who, node))
         }
     };
     (done, result)
@@ -414,7 +414,8 @@ fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
 
 /// Reports conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
 fn file_conflicts(
-    (state, context): (&State, u64),
+    state: &State,
+    context: u64,
     conflicts: &[Fault],
     who: &str,
     node: Option<Node>,

@@ -98,7 +98,7 @@ impl Warp {
             }
             Op::Call(call) => return self.call(worker, block, call, base, active, mask),
             Op::LoadParameter(ty, offset, to) => {
-                self.load_parameter(worker.launch.parameters, (base, active), *ty, (*offset, to));
+                self.load_parameter(worker.launch.parameters, base, active, *ty, *offset, to);
             }
             Op::Load(ty, at, to) => self.load(worker, block, inst, (base, active), (*ty, at, to))?,
             Op::Store(ty, at, from) => self.store(worker, block, inst, (base, active), (*ty, at, from))?,
@@ -196,13 +196,7 @@ impl Warp {
     }
 
     /// Loads parts of the parameters of a kernel.
-    fn load_parameter(
-        &mut self,
-        bytes: &[u8],
-        (base, active): (usize, u32),
-        ty: Type,
-        (offset, to): (u32, &[Slot]),
-    ) {
+    fn load_parameter(&mut self, bytes: &[u8], base: usize, active: u32, ty: Type, offset: u32, to: &[Slot]) {
         for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
             let start = offset as usize + number * ty.size() as usize;
             let mut value = [0; 8];

@@ -104,7 +104,7 @@ impl Warp {
             let turn = self.leader.map_or(GROUP_TURN, |(_, left)| left);
             let budget = if others { turn.min(most - steps) } else { most - steps };
             let first = mask.trailing_zeros() as usize;
-            let (done, counted) = self.run_group(worker, block, (mask, stop), budget)?;
+            let (done, counted) = self.run_group(worker, block, mask, stop, budget)?;
             steps += done;
             match others {
                 true => self.ran(mask, done),
@@ -128,7 +128,8 @@ impl Warp {
         &mut self,
         worker: &mut Worker,
         block: &mut Block,
-        (mask, stop): (u32, u32),
+        mask: u32,
+        stop: u32,
         budget: u64,
     ) -> Result<(u64, u64), LaneFault> {
         let insts = worker.launch.program.code.insts.as_slice();
