@@ -97,6 +97,6 @@ fn batches(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, ru
     (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
     let allowed = Allowed { batches: true, ..Allowed::default() };
     let decision =
-        decide(checked.program(), checked.edges(), (launches, &Vector::new()), allowed, usize::MAX, &tuning);
+        decide(checked.program(), checked.edges(), launches, &Vector::new(), allowed, usize::MAX, &tuning);
     decision.map_or(Vec::new(), |decision| decision.batches)
 }

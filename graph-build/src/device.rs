@@ -66,7 +66,7 @@ pub fn compile(
     library: &[(String, String)],
 ) -> Result<(String, String), Failed> {
     let Some(file) = inputs.first() else { return Err(Failed::new("no file".to_owned())) };
-    let log = match nvrtc.compile((&file.path, &file.text), options, library) {
+    let log = match nvrtc.compile(&file.path, &file.text, options, library) {
         Ok(made) => return Ok(made),
         Err(log) => log,
     };
@@ -120,7 +120,7 @@ impl<'i> Attempt<'i> {
             round += 1;
             let headers = self.headers();
             let text = self.sources[0].text().as_bytes();
-            let log = match nvrtc.compile((&self.inputs[0].path, text), &self.options, &headers) {
+            let log = match nvrtc.compile(&self.inputs[0].path, text, &self.options, &headers) {
                 Ok(made) => return (Ok(made), true),
                 Err(log) => log,
             };

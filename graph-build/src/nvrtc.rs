@@ -88,7 +88,8 @@ impl Nvrtc {
     /// the PTX and the log, or the log as the error.
     pub fn compile(
         &self,
-        (source, text): (&Path, &[u8]),
+        source: &Path,
+        text: &[u8],
         options: &[String],
         headers: &[(String, String)],
     ) -> Result<(String, String), String> {

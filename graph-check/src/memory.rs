@@ -163,7 +163,7 @@ impl Checker<'_> {
             if !allocs[at].iter().chain(&frees[at]).all(|&node| reach(node)) {
                 refuse!(Devices, "block {at} is not allocated or freed on a device that reaches it");
             }
-            self.apart(at, (&allocs, &frees))?;
+            self.apart(at, &allocs, &frees)?;
         }
         for (at, memory) in self.source.memories.iter().enumerate() {
             let Origin::Taken(address) = memory.origin else {
@@ -191,7 +191,7 @@ impl Checker<'_> {
     }
 
     /// Blocks at addresses that overlap are never there at one time, and have no byte of an operand.
-    fn apart(&self, at: usize, (allocs, frees): (&[Vec<usize>], &[Vec<usize>])) -> Result<(), Refusal> {
+    fn apart(&self, at: usize, allocs: &[Vec<usize>], frees: &[Vec<usize>]) -> Result<(), Refusal> {
         let block = &self.plan.blocks[at];
         if block.address == 0 {
             return Ok(());

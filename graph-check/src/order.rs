@@ -70,7 +70,7 @@ impl<'c> Order<'c> {
     }
 
     /// Returns the nodes that stand for two nodes in the innermost body around both.
-    fn lifted(&self, (mut one, mut other): (usize, usize)) -> (usize, usize) {
+    fn lifted(&self, mut one: usize, mut other: usize) -> (usize, usize) {
         let body = |node: usize| self.plan.nodes[node].body;
         while body(one) != body(other) {
             // The parent of a body comes before it.
@@ -86,7 +86,7 @@ impl<'c> Order<'c> {
     /// Returns true if a node has ended before another one has an effect, in each run of the innermost body around
     /// both.
     pub fn before(&self, one: usize, other: usize) -> bool {
-        let (one, other) = self.lifted((one, other));
+        let (one, other) = self.lifted(one, other);
         one != other && self.ended[other][one / 64] & (1 << (one % 64)) != 0
     }
 

@@ -34,7 +34,7 @@ impl Checker<'_> {
                     let here = |one: &&Forward| one.reader == member.statement && one.access == at;
                     let listed: Vec<usize> = forwards.iter().filter(here).map(|one| one.writer).collect();
                     let read = Read { node, position, at, access };
-                    self.register(members, &read, (&listed, &left_out))?;
+                    self.register(members, &read, &listed, &left_out)?;
                 }
             }
         }
@@ -51,7 +51,7 @@ impl Checker<'_> {
                     continue;
                 }
                 let stores = |&later: &usize| {
-                    members[later].lane == member.lane && self.covers(&members[later], member, (access, true))
+                    members[later].lane == member.lane && self.covers(&members[later], member, access, true)
                 };
                 let Some(later) = (position + 1..members.len()).find(stores) else {
                     let memory = &self.source.memories[access.memory].name;
@@ -69,7 +69,8 @@ impl Checker<'_> {
         &self,
         members: &[Member],
         read: &Read<'_>,
-        (writers, left_out): (&[usize], &[(usize, usize, usize)]),
+        writers: &[usize],
+        left_out: &[(usize, usize, usize)],
     ) -> Result<(), Refusal> {
         let &Read { node, position, at, access } = read;
         let member = &members[position];
@@ -107,7 +108,7 @@ impl Checker<'_> {
         let mut wrote = (0..position).filter(|&earlier| touches(earlier, true));
         let late = |earlier: usize| {
             let set =
-                |&at: &usize| at >= earlier && self.covers(&members[at], &members[earlier], (access, false));
+                |&at: &usize| at >= earlier && self.covers(&members[at], &members[earlier], access, false);
             let may_be_older = in_registers || lost(earlier) || listed.iter().any(|&at| at < earlier);
             may_be_older && !listed.iter().any(set)
         };
@@ -146,7 +147,7 @@ impl Checker<'_> {
 
     /// Returns true if one member accesses all that another one writes of the memory of an access, in each block; with
     /// `stores` if it stores it.
-    fn covers(&self, one: &Member, other: &Member, (access, stores): (&Access, bool)) -> bool {
+    fn covers(&self, one: &Member, other: &Member, access: &Access, stores: bool) -> bool {
         let of = |member: &Member, all: bool| -> Vec<(Access, Option<Vec<Span>>)> {
             let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
             let accesses = accesses.filter(|(_, one)| self.space(one.memory) == self.space(access.memory));

@@ -171,7 +171,7 @@ fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool
         rest.push((lo.checked_add(a.min(b))?, hi.checked_add(a.max(b))?));
     }
     rest.reverse();
-    Search { terms: &terms, rest: &rest, choices: 0 }.reaches(0, window, differ)
+    Search { terms: &terms, rest: &rest, choices: 0 }.reaches(0, window.0, window.1, differ)
 }
 
 fn last(axis: &Axis) -> i128 {
@@ -187,7 +187,7 @@ struct Search<'s> {
 impl Search<'_> {
     /// Returns true if the terms from `at` on can sum up to a number in the window. Some distance of blocks is not 0,
     /// or `differ` is true.
-    fn reaches(&mut self, at: usize, (lo, hi): (i128, i128), differ: bool) -> Option<bool> {
+    fn reaches(&mut self, at: usize, lo: i128, hi: i128, differ: bool) -> Option<bool> {
         self.choices += 1;
         if self.choices > MAX_CHOICES {
             return None;
@@ -201,7 +201,7 @@ impl Search<'_> {
             return Some(false);
         }
         if term.coefficient == 0 {
-            return self.reaches(at + 1, (lo, hi), differ || term.blocks && (term.lo, term.hi) != (0, 0));
+            return self.reaches(at + 1, lo, hi, differ || term.blocks && (term.lo, term.hi) != (0, 0));
         }
         // What the term must contribute for the rest to reach the window.
         let (least, greatest) = self.rest[at + 1];
@@ -215,8 +215,8 @@ impl Search<'_> {
         let mut chosen = first.max(term.lo);
         while chosen <= last.min(term.hi) {
             let part = term.coefficient.checked_mul(chosen)?;
-            let window = (lo.checked_sub(part)?, hi.checked_sub(part)?);
-            if self.reaches(at + 1, window, differ || term.blocks && chosen != 0)? {
+            let (least, greatest) = (lo.checked_sub(part)?, hi.checked_sub(part)?);
+            if self.reaches(at + 1, least, greatest, differ || term.blocks && chosen != 0)? {
                 return Some(true);
             }
             chosen += 1;

@@ -64,7 +64,8 @@ use draft::Draft;
 pub fn decide(
     program: &Program,
     edges: &[(StatementId, StatementId)],
-    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
+    launches: &Vector<StatementId, Option<Launch>>,
+    others: &Vector<StatementId, u32>,
     allowed: Allowed,
     most: usize,
     tuning: &Tuning,

@@ -94,7 +94,7 @@ impl<R: Index> Filling<'_, R> {
     pub fn or(&mut self, other: R) {
         let (from, to) = self.rows.places[other.index()];
         let common = (to - from).min(self.rows.table.len() - self.from);
-        self.combine((from, common), |one| one == EMPTY, |other| other == EMPTY, |one, other| one | other);
+        self.combine(from, common, |one| one == EMPTY, |other| other == EMPTY, |one, other| one | other);
         self.rows.table.extend_from_within(from + common..to);
         self.end();
     }
@@ -104,7 +104,7 @@ impl<R: Index> Filling<'_, R> {
         let (from, to) = self.rows.places[other.index()];
         let common = (to - from).min(self.rows.table.len() - self.from);
         self.rows.table.truncate(self.from + common);
-        self.combine((from, common), |_| false, |_| false, |one, other| one & other);
+        self.combine(from, common, |_| false, |_| false, |one, other| one & other);
         self.end();
     }
 
@@ -117,7 +117,8 @@ impl<R: Index> Filling<'_, R> {
     #[inline(always)]
     fn combine(
         &mut self,
-        (other, count): (usize, usize),
+        other: usize,
+        count: usize,
         taken: impl Fn(u32) -> bool,
         left: impl Fn(u32) -> bool,
         by: impl Fn(u64, u64) -> u64,

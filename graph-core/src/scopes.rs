@@ -158,7 +158,7 @@ impl Scopes {
 
     /// Returns an edge in the innermost body that both of its statements stand in. It leads to the first of the statements around all
     /// arms of an `if` or `match`, and from the last of them.
-    pub fn lifted(&self, (from, to): (StatementId, StatementId)) -> (StatementId, StatementId) {
+    pub fn lifted(&self, from: StatementId, to: StatementId) -> (StatementId, StatementId) {
         if self.is_empty() {
             return (from, to);
         }
@@ -249,7 +249,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
         .flat_map(|(to, statement)| statement.after.iter().map(move |&from| (from, to)))
         .collect();
     for edge in afters {
-        let (from, to) = scopes.lifted(edge);
+        let (from, to) = scopes.lifted(edge.0, edge.1);
         if (from, to) != edge {
             follow(program, from, to);
         }

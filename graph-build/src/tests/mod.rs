@@ -314,7 +314,7 @@ fn nvrtc_of_another_thread_is_found_with_its_builtins() {
     let folder = Folder::new("open");
     folder.write("a.cu", "extern \"C\" __global__ void k(float *x) { x[0] = 1; }");
     let text = fs::read(folder.0.join("a.cu")).unwrap();
-    let (ptx, _) = second.compile((&folder.0.join("a.cu"), &text), &[], &[]).unwrap();
+    let (ptx, _) = second.compile(&folder.0.join("a.cu"), &text, &[], &[]).unwrap();
     assert!(ptx.contains(".entry k("));
 }
 

@@ -161,7 +161,7 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
     let launches = &wishes.launches;
     let mut allowed = wishes.allowed;
     let decide = |most, allowed| {
-        launches::decide(program, &edges, (launches, &wishes.others), allowed, most, &wishes.tuning)
+        launches::decide(program, &edges, launches, &wishes.others, allowed, most, &wishes.tuning)
     };
     let mut limit = usize::MAX;
     let mut decision = decide(limit, allowed)?;
@@ -203,7 +203,7 @@ fn is_of_order(error: &BackError) -> bool {
 /// Returns the order of a program with the wished edges.
 fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId)> {
     let scopes = Scopes::of(checked.program());
-    let added = wishes.edges.iter().map(|&edge| scopes.lifted(edge));
+    let added = wishes.edges.iter().map(|&(from, to)| scopes.lifted(from, to));
     checked.edges().iter().copied().chain(added).collect()
 }
 
@@ -421,8 +421,14 @@ fn within_budget(
     let (memories, ids) = memories(program, dims, placed)?;
     let name = |memory: usize, buffer: BufferIndex| program.buffers[ids[memory][buffer]].name.to_string();
     let device = |memory: usize| (program.devices() > 1).then(|| Device::new(memory));
-    let reach = (&placed.reach, &Scopes::of(program));
-    let fit = plan::budget::fit(reach, &memories, &costs(program), budget, plan::Effort::Default);
+    let fit = plan::budget::fit(
+        &placed.reach,
+        &Scopes::of(program),
+        &memories,
+        &costs(program),
+        budget,
+        plan::Effort::Default,
+    );
     match fit {
         Ok(fit) => Ok(Budgeted {
             budget,
@@ -474,6 +480,6 @@ pub fn budget_curve(
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
     let (memories, ids) = memories(program, dims, &placed)?;
-    plan::budget::budget_curve((&placed.reach, &Scopes::of(program)), &memories, &costs(program), points)
+    plan::budget::budget_curve(&placed.reach, &Scopes::of(program), &memories, &costs(program), points)
         .map_err(|(memory, error)| layout::plan_error(program, &ids[memory], error).into())
 }

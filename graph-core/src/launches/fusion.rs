@@ -231,7 +231,7 @@ fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<
     for (access, mine) in accesses(one).iter().zip(first.iter()) {
         let others = accesses(other).iter().zip(second.iter());
         for (_, theirs) in others.filter(|(other, _)| other.buffer == access.buffer) {
-            if let Err(fault) = are_apart((one, mine), (other, theirs)) {
+            if let Err(fault) = are_apart(one, mine, other, theirs) {
                 return Err(Obstacle::Access { of: one, buffer: access.buffer, fault });
             }
         }
@@ -240,10 +240,7 @@ fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<
 }
 
 /// Checks the accesses of two launches to one buffer.
-fn are_apart(
-    (one, mine): (StatementId, &Footing),
-    (other, theirs): (StatementId, &Footing),
-) -> Result<(), Fault> {
+fn are_apart(one: StatementId, mine: &Footing, other: StatementId, theirs: &Footing) -> Result<(), Fault> {
     let pairs = [
         (&mine.writes, &theirs.reads, one),
         (&mine.reads, &theirs.writes, other),
@@ -257,7 +254,7 @@ fn are_apart(
         match (mine.at, theirs.at) {
             (None, _) => return Err(Fault::Set(one)),
             (_, None) => return Err(Fault::Set(other)),
-            (Some(at), Some(other_at)) if apart((mine_of, at), (theirs_of, other_at)) => {}
+            (Some(at), Some(other_at)) if apart(mine_of, at, theirs_of, other_at) => {}
             _ if matches!(mine_of, Region::Anywhere(_)) => return Err(Fault::Unknown(one)),
             _ if matches!(theirs_of, Region::Anywhere(_)) => return Err(Fault::Unknown(other)),
             _ => return Err(Fault::Shared { writes }),

@@ -71,7 +71,7 @@ impl Case {
         let program = program(self.launches.len());
         let launches = self.launches.clone().into();
         let others = self.others.iter().copied().collect();
-        decide(&program, &ids_of(&self.edges), (&launches, &others), allowed, usize::MAX, &self.tuning)
+        decide(&program, &ids_of(&self.edges), &launches, &others, allowed, usize::MAX, &self.tuning)
             .expect("the order has no cycle")
     }
 

@@ -143,7 +143,8 @@ fn most(plans: &[Plan]) -> (usize, u64) {
 ///
 /// If a user is not a node of `reach`, or `costs` are not one for each node.
 pub fn fit(
-    (reach, scopes): (&Reach, &Scopes),
+    reach: &Reach,
+    scopes: &Scopes,
     memories: &[Memory],
     costs: &Vector<Node, u64>,
     budget: u64,
@@ -198,7 +199,8 @@ pub struct CurvePoint {
 ///
 /// As [`fit`].
 pub fn budget_curve(
-    (reach, scopes): (&Reach, &Scopes),
+    reach: &Reach,
+    scopes: &Scopes,
     memories: &[Memory],
     costs: &Vector<Node, u64>,
     points: u64,
@@ -212,7 +214,7 @@ pub fn budget_curve(
     let mut curve: Vec<CurvePoint> = Vec::new();
     for at in 0..points.max(2) {
         let budget = total - part(span, at, points.max(2) - 1);
-        match fit((reach, scopes), memories, costs, budget, Effort::Quick) {
+        match fit(reach, scopes, memories, costs, budget, Effort::Quick) {
             Ok(fit) => {
                 let devices: Vec<u64> = fit.plans.iter().map(|plan| plan.total).collect();
                 let point = CurvePoint {
@@ -291,7 +293,7 @@ impl Graph {
         let (ends, begins) = (&self.orders[memory].ends[b], &self.orders[memory].begins[c]);
         let pairs = ends.iter().flat_map(|&u| begins.iter().map(move |&f| (u, f)));
         let missing = pairs.filter(|&(u, f)| !self.reach.precedes(u, f));
-        let mut edges: Vec<(Node, Node)> = missing.map(|edge| scopes.lifted(edge)).collect();
+        let mut edges: Vec<(Node, Node)> = missing.map(|(from, to)| scopes.lifted(from, to)).collect();
         edges.sort_unstable();
         edges.dedup();
         edges
@@ -514,7 +516,7 @@ impl Search<'_> {
         let runs = |v: &Node| !self.scopes.is_memory(*v, followed[*v]);
         let nodes: Vec<Node> = sequence.nodes.iter().copied().filter(runs).collect();
         for pair in nodes.windows(2) {
-            let (before, after) = self.scopes.lifted((pair[0], pair[1]));
+            let (before, after) = self.scopes.lifted(pair[0], pair[1]);
             preds[after].push(before);
         }
         let graph = match Reach::of(&preds) {

@@ -72,7 +72,8 @@ type Edges<'e> = (&'e Vector<BufferIndex, Vec<BufferIndex>>, &'e Vector<BufferIn
 /// Chooses the order of the nodes. Returns it with the expected packing. O(orders × (edges × log nodes + packing)).
 pub(super) fn choose(
     reach: &Reach,
-    (buffers, order): (&Vector<BufferIndex, Buffer>, &BufferOrder),
+    buffers: &Vector<BufferIndex, Buffer>,
+    order: &BufferOrder,
     edges: Edges<'_>,
     paths: &Paths,
 ) -> (Vec<Emit>, Packing) {

@@ -55,7 +55,7 @@ pub fn memory_nodes(
     linker.run();
     let Linker { alloc_after, free_after, freed_at_alloc, freed_at_free, .. } = linker;
     let paths = Paths { to_alloc: freed_at_alloc, to_free: freed_at_free };
-    let (emission, packing) = emission::choose(reach, (buffers, order), (&alloc_after, &free_after), &paths);
+    let (emission, packing) = emission::choose(reach, buffers, order, (&alloc_after, &free_after), &paths);
     MemoryNodes { alloc_after, free_after, emission, packing }
 }
 

@@ -251,7 +251,7 @@ impl<'l> Search<'l> {
 
     /// Returns the time at a distance of `step` from an end of a valley, and the buffers whose live range begins (or ends) there.
     #[inline]
-    fn at_end(&self, (from, to): (Time, Time), end: End, step: usize) -> (Time, &[Rank]) {
+    fn at_end(&self, from: Time, to: Time, end: End, step: usize) -> (Time, &[Rank]) {
         match end {
             End::Left => {
                 let time = Time::new(from.index() + step);
@@ -273,7 +273,7 @@ impl<'l> Search<'l> {
         let mut room = u64::MAX;
         let mut looked = 0;
         for step in 0..to.since(from) {
-            let (time, list) = self.at_end((from, to), end, step);
+            let (time, list) = self.at_end(from, to, end, step);
             looked += 1 + list.len();
             for &b in list {
                 if self.level[b] != Level::NONE || !inside(self.intervals.spans[b], valley) {
@@ -301,7 +301,7 @@ impl<'l> Search<'l> {
         let valley @ Segment { from, to, height, .. } = self.segments[at];
         let mut room = u64::MAX;
         for step in 0..to.since(from) {
-            let (time, list) = self.at_end((from, to), end, step);
+            let (time, list) = self.at_end(from, to, end, step);
             if let Some(&(_, level)) = self.stacks[time].last() {
                 set(reason, level);
             }

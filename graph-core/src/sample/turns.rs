@@ -71,7 +71,7 @@ impl Sampler<'_> {
         }
         self.copies = copies;
         let region = self.open();
-        let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, &range.hi));
+        let rows = self.rows_of(&range.each.body, &range.variable, &range.lo, &range.hi);
         self.write(region, rows);
         self.close(region);
     }
@@ -152,7 +152,7 @@ impl Sampler<'_> {
     /// since a turn between may have written it.
     fn before_last(&mut self, range: &Range<'_>, before: &Poly) {
         let region = self.open();
-        let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, before));
+        let rows = self.rows_of(&range.each.body, &range.variable, &range.lo, before);
         self.write(region, rows);
         let mut moving = BTreeSet::new();
         self.written_in(&range.each.body, &mut |sampler, access| {
@@ -280,7 +280,7 @@ impl Sampler<'_> {
 
     /// Returns the ranges that the turns of a loop from `lo` to `hi` write together: those where one turn ends at the begin of
     /// the next, or begins at its end.
-    fn rows_of(&self, body: &[Item], variable: &Poly, (lo, hi): (&Poly, &Poly)) -> Vec<Row> {
+    fn rows_of(&self, body: &[Item], variable: &Poly, lo: &Poly, hi: &Poly) -> Vec<Row> {
         let mut renamed = BTreeSet::new();
         self.renamed_in(body, &mut renamed);
         let mut rows = self.rows(body, &[(variable.clone(), lo.clone())]);

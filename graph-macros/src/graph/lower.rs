@@ -489,7 +489,8 @@ impl Lowering<'_> {
         &mut self,
         name: String,
         span: Span,
-        (kind, syntax): (Kind, Syntax),
+        kind: Kind,
+        syntax: Syntax,
         accesses: Vec<(Access, Span)>,
     ) -> StatementId {
         let start = span.start();

@@ -166,7 +166,7 @@ impl fmt::Display for Region {
 /// # Complexity
 ///
 /// The product of the numbers of accesses.
-pub fn apart((one, at): (&Region, u64), (other, other_at): (&Region, u64)) -> bool {
+pub fn apart(one: &Region, at: u64, other: &Region, other_at: u64) -> bool {
     if one.is_empty() || other.is_empty() {
         return true;
     }

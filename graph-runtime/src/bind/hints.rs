@@ -29,7 +29,8 @@ impl Operand {
     /// Gives the advice on its declared bytes, and returns what launches do before their graph. `argument` is its number.
     pub fn follow_hints(
         &self,
-        (driver, contexts): (&Driver, &Vector<Device, Arc<CudaContext>>),
+        driver: &Driver,
+        contexts: &Vector<Device, Arc<CudaContext>>,
         argument: usize,
         bytes: usize,
     ) -> Result<Option<Prologue>> {
@@ -96,12 +97,7 @@ impl Prologues {
     }
 
     /// Takes the prologues of the operands from `first` on, `count` of them, in place of those before.
-    pub fn replace(
-        &mut self,
-        driver: &Driver,
-        (first, count): (usize, usize),
-        new: Vec<Prologue>,
-    ) -> Result<()> {
+    pub fn replace(&mut self, driver: &Driver, first: usize, count: usize, new: Vec<Prologue>) -> Result<()> {
         self.list.retain(|old| !(first..first + count).contains(&old.argument));
         self.list.extend(new);
         self.list.sort_by_key(|prologue| prologue.argument);

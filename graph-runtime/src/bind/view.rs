@@ -35,7 +35,8 @@ impl Source<'_> {
     fn reach<'a>(
         &self,
         address: u64,
-        (stream, write): (&'a CudaStream, bool),
+        stream: &'a CudaStream,
+        write: bool,
         cudarc: impl FnOnce(&'a CudaStream) -> (u64, SyncOnDrop<'a>),
     ) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
         let guard = match self {
@@ -275,7 +276,7 @@ macro_rules! device_buffers {
         impl<T> DevicePtr<T> for $name<'_, T> {
             fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
                 let part = self.part();
-                self.source.reach(self.address, (stream, false), |stream| part.device_ptr(stream))
+                self.source.reach(self.address, stream, false, |stream| part.device_ptr(stream))
             }
         }
 
@@ -292,6 +293,6 @@ device_buffers!(DeviceView DeviceViewMut);
 impl<T> DevicePtrMut<T> for DeviceViewMut<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
         let (source, address, view) = (self.source, self.address, &mut self.view);
-        source.reach(address, (stream, true), |stream| view.device_ptr_mut(stream))
+        source.reach(address, stream, true, |stream| view.device_ptr_mut(stream))
     }
 }

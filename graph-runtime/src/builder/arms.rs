@@ -58,7 +58,8 @@ impl Program {
     pub(super) fn conditional(
         &mut self,
         place: Place,
-        (word, at_most): (Word, Option<u32>),
+        word: Word,
+        at_most: Option<u32>,
         decision: &Decision,
     ) -> Result<Arms> {
         let (name, after) = self.begun(place, word.name())?;

@@ -112,7 +112,7 @@ impl Program {
                 | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
         );
         if !(moved || lent) {
-            self.unfit(site, argument, site.name, (parameter, declared_as(origin)))?;
+            self.unfit(site, argument, site.name, parameter, declared_as(origin))?;
         }
         let part = self.part(site, view)?;
         self.device_only(site, part.buffer, site.name)?;

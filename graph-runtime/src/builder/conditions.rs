@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
         then: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<()> {
         let decision = flag.to_decision();
-        let mut arms = self.program.conditional(Place::caller(), (Word::If, None), &decision)?;
+        let mut arms = self.program.conditional(Place::caller(), Word::If, None, &decision)?;
         let done = self.arm(&mut arms, truth(decision.negated), then);
         self.program.end_conditional(&arms, false);
         done
@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
         otherwise: impl FnOnce(&mut Builder<'a>) -> Result<S>,
     ) -> Result<()> {
         let decision = flag.to_decision();
-        let mut arms = self.program.conditional(Place::caller(), (Word::If, None), &decision)?;
+        let mut arms = self.program.conditional(Place::caller(), Word::If, None, &decision)?;
         let first = self.arm(&mut arms, truth(decision.negated), then);
         let done = first.and_then(|()| self.arm(&mut arms, truth(!decision.negated), otherwise));
         self.program.end_conditional(&arms, done.is_ok());
@@ -210,7 +210,7 @@ impl<'a> Builder<'a> {
             let message = "`match` takes a buffer, and not the opposite of one";
             Err(self.program.refuse(&site, Code::CW001, message, None))
         } else {
-            self.program.conditional(place, (Word::Match, None), &decision)
+            self.program.conditional(place, Word::Match, None, &decision)
         };
         let panics = self.program.panics;
         Match { builder: self, place, arms, seen: Vec::new(), panics, ended: false }
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
         decision: &Decision,
         body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<Statement> {
-        let mut arms = self.program.conditional(place, (Word::While, at_most), decision)?;
+        let mut arms = self.program.conditional(place, Word::While, at_most, decision)?;
         let done = self.arm(&mut arms, truth(decision.negated), body);
         self.program.end_conditional(&arms, false);
         done?;

@@ -181,7 +181,7 @@ impl Program {
             ParamKind::Atomic => "`&[Atomic<T>; _]`",
             ParamKind::Scalar => "a scalar",
         };
-        self.unfit(site, argument, kernel.name, (parameter, declared))
+        self.unfit(site, argument, kernel.name, parameter, declared)
     }
 
     pub(super) fn unfit(
@@ -189,7 +189,8 @@ impl Program {
         site: &Site<'_>,
         argument: &Argument,
         callee: &str,
-        (parameter, declared): (&str, &str),
+        parameter: &str,
+        declared: &str,
     ) -> Result<()> {
         let text = self.argument_text(argument);
         let message = format!(

@@ -306,7 +306,7 @@ impl Builder<'_> {
     ) -> Result<Statement> {
         let values = [first.to_argument(), step.to_argument()];
         let target = Target::Semaphore(semaphore.bind_kept());
-        self.program.sync(Place::caller(), SyncWord::WaitSemaphore, (target, Vec::new()), &values)
+        self.program.sync(Place::caller(), SyncWord::WaitSemaphore, target, Vec::new(), &values)
     }
 
     /// Signals a semaphore behind all statements before it, as the word `signal` of a graph function.
@@ -323,7 +323,7 @@ impl Builder<'_> {
     ) -> Result<Statement> {
         let values = [first.to_argument(), step.to_argument()];
         let target = Target::Semaphore(semaphore.bind_kept());
-        self.program.sync(Place::caller(), SyncWord::Signal, (target, Vec::new()), &values)
+        self.program.sync(Place::caller(), SyncWord::Signal, target, Vec::new(), &values)
     }
 }
 
@@ -372,7 +372,7 @@ impl Program {
         flag: FlagArgument,
         values: &[Argument; 2],
     ) -> Result<Statement> {
-        let target = match flag {
+        let (target, accesses) = match flag {
             FlagArgument::Narrow(flag) => (Target::Narrow(flag), Vec::new()),
             FlagArgument::Wide(flag) => (Target::Wide(flag), Vec::new()),
             FlagArgument::Buffer(buffer) => {
@@ -398,14 +398,15 @@ impl Program {
                 (Target::Buffer(element), vec![access])
             }
         };
-        self.sync(place, word, target, values)
+        self.sync(place, word, target, accesses, values)
     }
 
     fn sync(
         &mut self,
         place: Place,
         word: SyncWord,
-        (target, accesses): (Target, Vec<Access>),
+        target: Target,
+        accesses: Vec<Access>,
         values: &[Argument; 2],
     ) -> Result<Statement> {
         let (name, after) = self.begun(place, word.name())?;

@@ -42,7 +42,7 @@ impl Certified<'_> {
                 let node = match expected.get(&handle) {
                     Some(Some(at)) => {
                         let node = planned.plan.nodes[*at].clone();
-                        self.with_values(handle, (node, planned.operations[*at]), &planned, &mut plan.blocks)?
+                        self.with_values(handle, node, planned.operations[*at], &planned, &mut plan.blocks)?
                     }
                     Some(None) => no_members("empty body"),
                     None => self.records_of(handle, planned.numbering)?,
@@ -143,7 +143,8 @@ impl Certified<'_> {
     fn with_values(
         &self,
         handle: Node,
-        (mut node, operation): (c::Node, OperationId),
+        mut node: c::Node,
+        operation: OperationId,
         planned: &Reading<'_>,
         blocks: &mut [c::Block],
     ) -> Result<c::Node> {

@@ -278,7 +278,7 @@ impl Core {
         statements: &[StatementId],
         Reevaluated { records, unproved }: Reevaluated,
     ) -> Result<()> {
-        self.exchange((statements, &[]), records, &mut Shift::default())?;
+        self.exchange(statements, &[], records, &mut Shift::default())?;
         self.nodes.record_unproved(statements, unproved);
         Ok(())
     }

@@ -129,15 +129,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     };
     let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
     nodes.hosts.adopt(works, std::iter::empty());
-    let prologues = follow_hints(
-        (definition.program(), definition.dims()),
-        (driver, &definition.contexts),
-        0,
-        &operands,
-    )?;
+    let prologues =
+        follow_hints(definition.program(), definition.dims(), driver, &definition.contexts, 0, &operands)?;
     let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
     let count = core.operands.list.len();
-    core.operands.prologues.replace(driver, (0, count), prologues)?;
+    core.operands.prologues.replace(driver, 0, count, prologues)?;
     let planned = Instant::now();
     args.with_body(&mut |body| {
         core.add_nodes(body).or_else(|error| core.retry_as_written(error, |core| core.add_nodes(body)))

@@ -87,7 +87,7 @@ impl Core {
             false => (moved.evaluated.as_slice(), moved.follow.as_slice()),
         };
         let (records, unproved) = self.evaluate(body, evaluated)?;
-        self.exchange((evaluated, follow), records, shift)?;
+        self.exchange(evaluated, follow, records, shift)?;
         self.nodes.record_unproved(evaluated, unproved);
         if self.nodes.hosts.any() {
             annotate::hosts_moved(&self.nodes.annotated(&self.definition));
@@ -226,10 +226,10 @@ impl Core {
         core.not_captured(first, new.len())?;
         core.not_freed(first, &new)?;
         let driver = core.definition.driver;
-        let of = (core.definition.program(), core.definition.dims());
-        let prologues = follow_hints(of, (driver, &core.definition.contexts), first, &new)?;
+        let (program, dims) = (core.definition.program(), core.definition.dims());
+        let prologues = follow_hints(program, dims, driver, &core.definition.contexts, first, &new)?;
         core.rebind(first, &new)?;
-        core.operands.prologues.replace(driver, (first, new.len()), prologues)?;
+        core.operands.prologues.replace(driver, first, new.len(), prologues)?;
         annotate::moved(&core.nodes.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
         let old: Vec<Operand> = new
@@ -292,7 +292,8 @@ impl Core {
     /// values of bounds. Restores everything on failure.
     pub(super) fn exchange(
         &mut self,
-        (statements, follow): (&[StatementId], &[StatementId]),
+        statements: &[StatementId],
+        follow: &[StatementId],
         mut records: Vec<Record>,
         shift: &mut Shift,
     ) -> Result<()> {

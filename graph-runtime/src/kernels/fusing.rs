@@ -193,7 +193,7 @@ impl Facts {
                 return;
             }
         };
-        let Footprint { regions, sites } = footprint(&of.outline, (launch, words), is_set);
+        let Footprint { regions, sites } = footprint(&of.outline, launch, words, is_set);
         let footings = (regions.len() == 2 * offsets.len()).then(|| {
             let pairs = regions.chunks_exact(2).zip(&offsets);
             let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| Footing {
@@ -368,7 +368,8 @@ fn serves(
 /// Returns the accesses of a launch.
 fn footprint(
     outline: &Outline,
-    (launch, words): (&LaunchRecord, &[Word]),
+    launch: &LaunchRecord,
+    words: &[Word],
     is_set: &dyn Fn(u32) -> bool,
 ) -> Footprint {
     let kernel = launch.kernel;

@@ -259,7 +259,8 @@ impl Modules {
         &self,
         device: Device,
         function: Function,
-        (threads, shared): (u32, u32),
+        threads: u32,
+        shared: u32,
     ) -> Result<u32> {
         self.driver.enter(Context::of(&self.contexts[device]))?;
         let blocks = self.driver.blocks_per_sm(function, threads, shared)?;

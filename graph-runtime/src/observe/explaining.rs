@@ -164,7 +164,7 @@ impl Explaining<'_> {
             Obstacle::Set(at) => WhyUnfused::Setter(self.at(at)),
             Obstacle::Never(_) => self.why_never_fused([first, second]),
             Obstacle::Starts => WhyUnfused::Starts,
-            Obstacle::Access { of, buffer, fault } => self.fault((of, second), buffer, fault),
+            Obstacle::Access { of, buffer, fault } => self.fault(of, second, buffer, fault),
             Obstacle::Batched(at) => WhyUnfused::Batched(self.at(at)),
             Obstacle::Crowd(at) => WhyUnfused::Crowd(self.at(at)),
             Obstacle::Most => WhyUnfused::Most(self.decided.wishes.tuning.fused),
@@ -193,7 +193,7 @@ impl Explaining<'_> {
     }
 
     /// Returns the part of the proof that fails for a buffer of two launches.
-    fn fault(&self, (of, second): (StatementId, StatementId), buffer: BufferId, fault: Fault) -> WhyUnfused {
+    fn fault(&self, of: StatementId, second: StatementId, buffer: BufferId, fault: Fault) -> WhyUnfused {
         let at = *at_buffer(self.program, buffer);
         match fault {
             Fault::Set(launch) => WhyUnfused::Range { buffer: at, launch: self.at(launch) },

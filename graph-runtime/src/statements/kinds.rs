@@ -174,7 +174,7 @@ impl Evaluation<'_> {
     ///
     /// As there; a part of more elements than one, or of none.
     pub fn wait_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
-        self.of_buffer(SyncWord::WaitValue, of, (first, step))
+        self.of_buffer(SyncWord::WaitValue, of, first, step)
     }
 
     /// As [`Evaluation::write_value`], where the flag is a buffer.
@@ -183,11 +183,17 @@ impl Evaluation<'_> {
     ///
     /// As there; a part of more elements than one, or of none.
     pub fn write_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
-        self.of_buffer(SyncWord::WriteValue, of, (first, step))
+        self.of_buffer(SyncWord::WriteValue, of, first, step)
     }
 
-    fn of_buffer<T: FlagValue>(&mut self, word: SyncWord, _: PhantomData<T>, values: (T, T)) -> Result<()> {
-        let record = SyncRecord::of_buffer(&self.evaluator, word, values)?;
+    fn of_buffer<T: FlagValue>(
+        &mut self,
+        word: SyncWord,
+        _: PhantomData<T>,
+        first: T,
+        step: T,
+    ) -> Result<()> {
+        let record = SyncRecord::of_buffer(&self.evaluator, word, first, step)?;
         self.records.push(Kind::Sync(word, record));
         Ok(())
     }

@@ -39,7 +39,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
         }
         Op::Copy(copy) => {
             let told = transfer::run_copy(&state, copy, None)?
-                .map_or(Ok(()), |found| transfer::tell_unwritten(&state, found, (None, None)));
+                .map_or(Ok(()), |found| transfer::tell_unwritten(&state, found, None, None));
             if let Err(report) = told {
                 state.break_context(context, report.status);
                 drop(state);

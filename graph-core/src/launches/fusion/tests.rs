@@ -36,7 +36,7 @@ fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> 
     let allowed = Allowed { fuse: true, ..Allowed::default() };
     let (program, launches) = (program(count), launches(count, others));
     let nothing = Vector::filled(0, count);
-    let decision = decide(&program, &edges, (&launches, &nothing), allowed, usize::MAX, &Tuning::default());
+    let decision = decide(&program, &edges, &launches, &nothing, allowed, usize::MAX, &Tuning::default());
     let chains = decision.expect("the order has no cycle").chains;
     // The contracted order has no cycle, and is no deeper.
     let depth = |edges: &[(StatementId, StatementId)]| {

@@ -84,7 +84,7 @@ impl Case {
         let others = Vector::filled(0, count);
         let allowed = Allowed { batches: true, fuse: true, lanes: true, ..Allowed::default() };
         let tuning = Tuning::of((9, 0));
-        let decision = decide(&program, &edges, (&launches, &others), allowed, usize::MAX, &tuning);
+        let decision = decide(&program, &edges, &launches, &others, allowed, usize::MAX, &tuning);
         let decision = decision.expect("the order has no cycle");
         let depth = |edges: &[(StatementId, StatementId)]| {
             let mut preds = Vector::filled(Vec::new(), count);

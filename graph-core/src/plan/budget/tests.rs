@@ -55,7 +55,7 @@ proptest! {
         let total = free.iter().map(|plan| plan.total).max().unwrap();
         let floor = free.iter().map(|plan| plan.floor.bytes).max().unwrap();
         let budget = floor + (total - floor) * part / 8;
-        if let Ok(found) = fit((&reach, &Scopes::default()), &memories, &costs, budget, Effort::Quick) {
+        if let Ok(found) = fit(&reach, &Scopes::default(), &memories, &costs, budget, Effort::Quick) {
             check_budgeted(&reach, &memories, budget, &found);
             if part == 8 {
                 prop_assert!(found.edges.is_empty() && found.path_after == found.path_before);
@@ -79,13 +79,11 @@ fn met_whenever_it_can_be(preds: &Vector<Node, Vec<Node>>, memories: &[Memory]) 
     let reach = Reach::of(preds).unwrap();
     let costs = Vector::filled(1, preds.len());
     let least = least(&reach, memories);
-    let found = fit((&reach, &Scopes::default()), memories, &costs, least, Effort::Default);
+    let found = fit(&reach, &Scopes::default(), memories, &costs, least, Effort::Default);
     let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
     check_budgeted(&reach, memories, least, &found);
     if least > 0 {
-        prop_assert!(
-            fit((&reach, &Scopes::default()), memories, &costs, least - 1, Effort::Default).is_err()
-        );
+        prop_assert!(fit(&reach, &Scopes::default(), memories, &costs, least - 1, Effort::Default).is_err());
     }
     Ok(())
 }
@@ -104,14 +102,14 @@ fn a_budget_is_that_of_each_memory() {
     let memories: Vec<Memory> =
         [0, 3].iter().map(|&v| [[v, v + 1], [v + 1, v + 2]].map(buffer).into_iter().collect()).collect();
     let costs = Vector::filled(1, 6);
-    let found = fit((&reach, &Scopes::default()), &memories, &costs, 8, Effort::Default).unwrap();
+    let found = fit(&reach, &Scopes::default(), &memories, &costs, 8, Effort::Default).unwrap();
     assert_eq!((found.most(), found.edges.len(), found.path_after), (8, 0, 3));
-    let error = fit((&reach, &Scopes::default()), &memories, &costs, 7, Effort::Default).unwrap_err();
+    let error = fit(&reach, &Scopes::default(), &memories, &costs, 7, Effort::Default).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the budget of 7 bytes is below the floor: node 1 needs 8 bytes of memory 0 at once, for buffers [0, 1]"
     );
-    let curve = budget_curve((&reach, &Scopes::default()), &memories, &costs, 3).unwrap();
+    let curve = budget_curve(&reach, &Scopes::default(), &memories, &costs, 3).unwrap();
     assert_eq!(
         curve.iter().map(|p| (p.planned, p.devices.as_slice())).collect::<Vec<_>>(),
         [(8, &[8, 8][..])]
@@ -131,15 +129,15 @@ fn two_chains_in_half_the_bytes() {
         .collect();
     let memories = [buffers];
     let costs = Vector::filled(1, 4);
-    let found = fit((&reach, &Scopes::default()), &memories, &costs, 4, Effort::Default).unwrap();
+    let found = fit(&reach, &Scopes::default(), &memories, &costs, 4, Effort::Default).unwrap();
     assert_eq!((found.most(), found.path_before, found.path_after), (4, 2, 4));
     assert_eq!(found.edges.len(), 1);
     assert_eq!((found.steps[0].saves, found.steps[0].costs), (4, 2));
-    let error = fit((&reach, &Scopes::default()), &memories, &costs, 3, Effort::Default).unwrap_err();
+    let error = fit(&reach, &Scopes::default(), &memories, &costs, 3, Effort::Default).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the budget of 3 bytes is below the floor: node 0 needs 4 bytes of memory 0 at once, for buffers [0]"
     );
-    let curve = budget_curve((&reach, &Scopes::default()), &memories, &costs, 3).unwrap();
+    let curve = budget_curve(&reach, &Scopes::default(), &memories, &costs, 3).unwrap();
     assert_eq!(curve.iter().map(|p| (p.planned, p.path)).collect::<Vec<_>>(), [(8, 2), (4, 4)]);
 }

@@ -135,7 +135,7 @@ impl Lowering<'_> {
         };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);
-        let id = self.push(text, span, (Kind::Launch(()), syntax), accesses);
+        let id = self.push(text, span, Kind::Launch(()), syntax, accesses);
         self.after(id, attributes);
         self.comes_after(id, &entries, span);
         self.name(name, id);

@@ -191,7 +191,7 @@ impl Lowering<'_> {
         });
         let total = otherwise.is_some();
         arms.extend(otherwise.map(|statements| Arm { test: second, statements }));
-        self.conditional((Word::If, None), expr, arms, (total, None))
+        self.conditional(Word::If, None, expr, arms, total, None)
     }
 
     /// Lowers `while flag { .. }`, with or without `#[at_most(n)]`.
@@ -238,7 +238,7 @@ impl Lowering<'_> {
             self.count_turns(label, each)?;
         }
         let refused = std::mem::replace(&mut self.refused, unknown);
-        let done = self.conditional((Word::While, label), expr, vec![arm], (false, at_most));
+        let done = self.conditional(Word::While, label, expr, vec![arm], false, at_most);
         if self.refused {
             // The statement that is refused may have been meant to end the loop.
             self.poison(expr.to_token_stream());
@@ -312,16 +312,18 @@ impl Lowering<'_> {
                 "end it with `_ => { .. }`, whose arm may be empty",
             ));
         }
-        self.conditional((Word::Match, None), operand(&choice.expr).expr, arms, (true, None))
+        self.conditional(Word::Match, None, operand(&choice.expr).expr, arms, true, None)
     }
 
     /// Lowers the arms of a conditional: each between the statement in front of it and the one behind.
     fn conditional(
         &mut self,
-        (word, label): (Word, Option<&Ident>),
+        word: Word,
+        label: Option<&Ident>,
         operand: &Expr,
         arms: Vec<Arm>,
-        (total, at_most): (bool, Option<u32>),
+        total: bool,
+        at_most: Option<u32>,
     ) -> Lower<()> {
         let name = label.map_or_else(|| word.name().to_owned(), ToString::to_string);
         let all = arms.len();
@@ -343,12 +345,12 @@ impl Lowering<'_> {
             let accesses = if number == 0 { own(Mode::Write) } else { Vec::new() };
             let arguments = accesses.first().map(|_| LaunchArgument::Buffer(0));
             let syntax = Syntax { arguments: arguments.into_iter().collect(), ..Syntax::default() };
-            let at = self.push(name.clone(), span, (Kind::Condition(body), syntax), accesses);
+            let at = self.push(name.clone(), span, Kind::Condition(body), syntax, accesses);
             let around = self.body.replace(at);
             self.block(&arm.statements);
             self.body = around;
             let accesses = if word == Word::While { own(Mode::ReadWrite) } else { Vec::new() };
-            self.push(name.clone(), span, (Kind::Join(body), Syntax::default()), accesses);
+            self.push(name.clone(), span, Kind::Join(body), Syntax::default(), accesses);
         }
         Ok(())
     }
@@ -385,7 +387,7 @@ impl Lowering<'_> {
         let id = StatementId::new(self.statements.len());
         let (name, element) = ("turns".to_owned(), syn::parse_quote!(u32));
         let view = self.buffer(name.clone(), span, Origin::Alloc(id), Bound::constant(1), element, None);
-        self.push(name, span, (Kind::Alloc(view.buffer), Syntax::default()), Vec::new());
+        self.push(name, span, Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
         self.access(&view, Mode::Write, span)
     }
 

@@ -59,7 +59,7 @@ impl Lowering<'_> {
         let syntax = Syntax { path, arguments, returns, faulty, in_body, ..Syntax::default() };
         let (around, place) = (self.around.clone(), CallPlace::default());
         let number = self.calls.push(Call { arguments: bindings, results: returned, around, place });
-        let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
+        let id = self.push(text, callee.span(), Kind::Call(number), syntax, accesses);
         self.after(id, attributes);
         if let [Some(name)] = results {
             self.scopes.bind_statement(name, Some(vec![id]));

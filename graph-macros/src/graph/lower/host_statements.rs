@@ -146,7 +146,7 @@ impl Lowering<'_> {
         let syntax = Syntax { arguments, ..Syntax::default() };
         let text = name.map_or_else(|| kind.name().to_owned(), ToString::to_string);
         let span = name.map_or_else(|| call.func.span(), Ident::span);
-        let id = self.push(text, span, (kind, syntax), accesses);
+        let id = self.push(text, span, kind, syntax, accesses);
         self.after(id, attributes);
         self.name(name, id);
     }

@@ -246,7 +246,7 @@ fn alloc(
     let id = StatementId::new(lowering.statements.len());
     let view = lowering.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
     let buffer = view.buffer;
-    lowering.push(name.to_string(), name.span(), (Kind::Alloc(buffer), Syntax::default()), Vec::new());
+    lowering.push(name.to_string(), name.span(), Kind::Alloc(buffer), Syntax::default(), Vec::new());
     lowering.after(id, attributes);
     lowering.scopes.bind(name, Binding::View(view));
     lowering.scopes.bind_statement(name, Some(vec![id]));
@@ -282,7 +282,7 @@ fn free(
     }
     lowering.stays_in_body(freed, view.buffer)?;
     let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
-    let id = lowering.push(text, freed.span(), (Kind::Free(view.buffer), Syntax::default()), Vec::new());
+    let id = lowering.push(text, freed.span(), Kind::Free(view.buffer), Syntax::default(), Vec::new());
     lowering.after(id, attributes);
     lowering.name(name, id);
     Ok(())
@@ -302,7 +302,7 @@ fn fill(
     let syntax = Syntax { arguments, ..Syntax::default() };
     let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
     let span = name.map_or_else(|| call.span(), Ident::span);
-    let id = lowering.push(text, span, (Kind::Fill(()), syntax), vec![access]);
+    let id = lowering.push(text, span, Kind::Fill(()), syntax, vec![access]);
     lowering.after(id, attributes);
     lowering.name(name, id);
     Ok(())
@@ -326,7 +326,7 @@ fn copy(
     let span = name.map_or_else(|| call.span(), Ident::span);
     let arguments = vec![LaunchArgument::Buffer(0), LaunchArgument::Buffer(1)];
     let syntax = Syntax { arguments, ..Syntax::default() };
-    let id = lowering.push(text, span, (Kind::Copy(()), syntax), vec![from, to]);
+    let id = lowering.push(text, span, Kind::Copy(()), syntax, vec![from, to]);
     lowering.after(id, attributes);
     lowering.name(name, id);
     Ok(())

@@ -51,11 +51,10 @@ pub fn lower_call(
         let id = StatementId::new(lowering.statements.len());
         let view =
             lowering.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element.clone(), None);
-        let alloc = (Kind::Alloc(view.buffer), Syntax::default());
-        lowering.push(name.to_string(), name.span(), alloc, Vec::new());
+        lowering.push(name.to_string(), name.span(), Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
         views.push((view, Mode::Write, name.span()));
     }
     let accesses = views.iter().map(|(view, mode, span)| lowering.access(view, *mode, *span)).collect();
-    lowering.push(name.to_string(), name.span(), (Kind::Capture(()), Syntax::default()), accesses);
+    lowering.push(name.to_string(), name.span(), Kind::Capture(()), Syntax::default(), accesses);
     lowering.finish(name, name.span().file(), Options { collective, ..Options::default() }, argument_buffers)
 }

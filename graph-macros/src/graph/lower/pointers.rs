@@ -186,7 +186,7 @@ impl Lowering<'_> {
         let id = StatementId::new(self.statements.len());
         let name = &list.table;
         let table = self.buffer(name.clone(), span, Origin::Alloc(id), count, pointer, None);
-        self.push(name.clone(), span, (Kind::Alloc(table.buffer), Syntax::default()), Vec::new());
+        self.push(name.clone(), span, Kind::Alloc(table.buffer), Syntax::default(), Vec::new());
         // No names of a user's.
         let [entries, each] = ["__pointers", "__pointer"].map(|name| Ident::new(name, span));
         self.scopes.enter();

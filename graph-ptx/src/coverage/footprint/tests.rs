@@ -35,7 +35,7 @@ fn regions(body: &str, grid: [u32; 3], block: [u32; 3], n: Option<u64>) -> Vec<R
 }
 
 fn blocks_apart(one: &Region, other: &Region) -> bool {
-    apart((one, 0), (other, 0))
+    apart(one, 0, other, 0)
 }
 
 const INDEX: &str = "mad.lo.s32 %r4, %r1, %r2, %r3; setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; \

@@ -198,7 +198,7 @@ impl<'a> Renaming<'_, '_, 'a> {
             names(operand, &mut |name| inner.push(name));
             for name in inner {
                 if let Some((to, offset)) = self.name(instruction, name)? {
-                    self.replace(instruction, operand, name, (&to, offset), edits)?;
+                    self.replace(instruction, operand, name, &to, offset, edits)?;
                 }
             }
         }
@@ -236,7 +236,8 @@ impl<'a> Renaming<'_, '_, 'a> {
         instruction: &Instruction<'a>,
         operand: &Operand<'a>,
         name: &str,
-        (to, offset): (&str, i64),
+        to: &str,
+        offset: i64,
         edits: &mut Edits,
     ) -> Result<(), Refusal> {
         let refuse = || Refusal::Overlap { line: instruction.line };

@@ -24,8 +24,8 @@ pub(crate) struct Asked<'b> {
     /// The values of expressions that mention no loop variable: each is asked once.
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
-    pub(in crate::build) questions: Questions,
-    pub(in crate::build) symbols: Symbols,
+    pub(crate) questions: Questions,
+    pub(crate) symbols: Symbols,
 }
 
 impl<'b> Asked<'b> {
@@ -40,7 +40,7 @@ impl<'b> Asked<'b> {
         }
     }
 
-    pub(in crate::build) fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+    pub(crate) fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
         let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
@@ -63,7 +63,7 @@ impl<'b> Asked<'b> {
     }
 
     /// Evaluates the expression that a question is asked of.
-    pub(in crate::build) fn answer(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+    pub(crate) fn answer(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
         match question {
             Question::Leaf(leaf) => {
                 self.entered(at, &mut |body| Answer::Leaf(body.leaf(leaf.as_u32(), at.turns, Token)))
@@ -87,7 +87,7 @@ impl<'b> Asked<'b> {
     }
 
     /// Returns the value of a bound. `length` gives the lengths in its code.
-    pub(in crate::build) fn value(
+    pub(crate) fn value(
         &mut self,
         at: Place<'_>,
         id: DimId,

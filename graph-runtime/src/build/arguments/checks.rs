@@ -84,7 +84,7 @@ fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Checks that the range of an access lies in its buffer.
-pub(in crate::build) fn range(
+pub(crate) fn range(
     program: &Program,
     dims: &Vector<DimId, u64>,
     statement: StatementId,
@@ -112,7 +112,7 @@ fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Checks that a part of a part of a buffer lies in that part.
-pub(in crate::build) fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
+pub(crate) fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
     let value = |id: DimId| dims[id];
     let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
     if from <= lo && lo <= hi && hi <= to {
@@ -225,8 +225,10 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
 
 /// Gives the advice on operands that stand for the buffers from `first` on, and returns what launches do with them before the graph.
 pub(crate) fn follow_hints(
-    (program, dims): (&Program, &Vector<DimId, u64>),
-    (driver, contexts): (&Driver, &Contexts),
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    driver: &Driver,
+    contexts: &Contexts,
     first: usize,
     operands: &[Operand],
 ) -> Result<Vec<Prologue>> {
@@ -235,7 +237,7 @@ pub(crate) fn follow_hints(
         let id = BufferId::new(at);
         let bytes = dims[program.buffers[id].len].saturating_mul(operand.element);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        match operand.follow_hints((driver, contexts), at, bytes) {
+        match operand.follow_hints(driver, contexts, at, bytes) {
             Ok(prologue) => prologues.extend(prologue),
             Err(Error::Managed(fault)) => {
                 return Err(Error::ManagedArgument { at: at_buffer(program, id), fault });

@@ -9,7 +9,7 @@ use crate::statements::Dim;
 
 /// A question to an expression of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::build) enum Question {
+pub(crate) enum Question {
     /// The value of an expression that bounds are computed of.
     Leaf(LeafId),
     /// The arm that the choice of this number takes.
@@ -20,7 +20,7 @@ pub(in crate::build) enum Question {
 
 /// The answer to a question.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::build) enum Answer {
+pub(crate) enum Answer {
     Leaf(Dim),
     Arm(u32),
     Callee(&'static Decoded),
@@ -39,7 +39,7 @@ impl PartialEq for Answer {
 
 /// A question with its place and its answer.
 #[derive(Clone, Debug)]
-pub(in crate::build) struct Asking {
+pub(crate) struct Asking {
     pub frame: FrameId,
     pub turns: Box<[i64]>,
     pub question: Question,
@@ -54,7 +54,7 @@ impl Asking {
 
 /// The questions of a build, in the order in which they are asked.
 #[derive(Debug, Default)]
-pub(in crate::build) struct Questions {
+pub(crate) struct Questions {
     pub list: Vec<Asking>,
     /// The number of them that the expansion has asked: the others were asked before it began.
     expanded: usize,

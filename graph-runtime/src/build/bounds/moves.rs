@@ -279,12 +279,12 @@ impl Moves {
 }
 
 /// Returns the target of an access.
-pub(in crate::build) fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
+pub(crate) fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
     PointedId::new(operations.pointed_of[statement].index() + access)
 }
 
 /// Returns the distance of an access from the start of its buffer, in bytes.
-pub(in crate::build) fn offset(
+pub(crate) fn offset(
     program: &Program,
     dims: &Vector<DimId, u64>,
     statement: StatementId,

@@ -19,7 +19,7 @@ const LARGEST: i128 = 1 << 100;
 
 impl Asked<'_> {
     /// Returns the polynomial of a bound of this value.
-    pub(in crate::build) fn poly(
+    pub(crate) fn poly(
         &mut self,
         at: Place<'_>,
         dim: DimId,
@@ -59,7 +59,7 @@ impl Asked<'_> {
     }
 
     /// Returns true if setters may reach a bound.
-    pub(in crate::build) fn may_move(&mut self, at: Place<'_>, dim: DimId) -> bool {
+    pub(crate) fn may_move(&mut self, at: Place<'_>, dim: DimId) -> bool {
         let any = *self.symbols.any.get_or_insert_with(|| any(&at.frames[FrameId::OUTERMOST].table));
         let table = at.table();
         any && table.dims[dim].iter().any(|op| match op {
@@ -188,7 +188,7 @@ impl Asked<'_> {
 
     /// Puts the values of symbols in that no setter changes. Returns the other symbols, by their numbers, and the scalars
     /// without setters.
-    pub(in crate::build) fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
+    pub(crate) fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
         if expanded.moving.is_empty() {
             return (Vec::new(), FixedScalars::new());
         }

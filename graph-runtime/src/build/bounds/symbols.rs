@@ -98,7 +98,7 @@ impl Symbols {
 }
 
 /// Returns true if a scalar with a setter reaches a bound of a function, or a call.
-pub(in crate::build) fn any(table: &Decoded) -> bool {
+pub(crate) fn any(table: &Decoded) -> bool {
     let settable = |scalar: &ScalarId| !table.scalars[*scalar].fixed;
     let structure = &table.structure;
     let arguments = structure.calls.iter().flat_map(|call| &call.arguments);
@@ -110,7 +110,7 @@ pub(in crate::build) fn any(table: &Decoded) -> bool {
 }
 
 /// Returns the scalar parameters of a callee, with the scalars of the caller that their arguments are computed of.
-pub(in crate::build) fn passed<'t>(
+pub(crate) fn passed<'t>(
     caller: &'t Decoded,
     call: StatementId,
     callee: &Decoded,

@@ -40,24 +40,24 @@ pub(crate) struct Captured {
 
 /// A library call while its body runs: generated code takes the memory of its parameters from here.
 pub struct Capture<'c> {
-    pub(in crate::build) driver: &'static Driver,
-    pub(in crate::build) context: Context,
-    pub(in crate::build) graph: RawGraph,
-    pub(in crate::build) after: &'c [Node],
-    pub(in crate::build) stream: &'c mut CaptureStream,
-    pub(in crate::build) callee: TableHandle,
-    pub(in crate::build) at: Box<At>,
+    pub(crate) driver: &'static Driver,
+    pub(crate) context: Context,
+    pub(crate) graph: RawGraph,
+    pub(crate) after: &'c [Node],
+    pub(crate) stream: &'c mut CaptureStream,
+    pub(crate) callee: TableHandle,
+    pub(crate) at: Box<At>,
     /// The address and the length of each buffer and each scratch, in the order of the parameters.
-    pub(in crate::build) memory: Vec<(u64, u64)>,
-    pub(in crate::build) captured: Option<Captured>,
+    pub(crate) memory: Vec<(u64, u64)>,
+    pub(crate) captured: Option<Captured>,
     /// The name of the body, if the graph is one of a conditional node.
-    pub(in crate::build) in_body: Option<String>,
+    pub(crate) in_body: Option<String>,
     /// True if the graph is of no use any more.
-    pub(in crate::build) spoiled: bool,
+    pub(crate) spoiled: bool,
     /// True if the body describes a collective, and nothing is captured while it runs.
-    pub(in crate::build) describes: bool,
+    pub(crate) describes: bool,
     /// The collective that it has described.
-    pub(in crate::build) described: Option<Collective>,
+    pub(crate) described: Option<Collective>,
 }
 
 impl std::fmt::Debug for Capture<'_> {

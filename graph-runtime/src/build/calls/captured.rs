@@ -19,7 +19,7 @@ use super::capture::{Capture, Captured};
 
 impl Nodes {
     /// Captures the nodes of a library call. After a failure that spoils the graph, the nodes have none.
-    pub(in crate::build) fn capture(
+    pub(crate) fn capture(
         &mut self,
         definition: &mut Definition,
         body: &dyn Body,
@@ -68,7 +68,7 @@ impl Nodes {
     }
 
     /// Returns the stream of a device that captures.
-    pub(in crate::build) fn capture_stream(
+    pub(crate) fn capture_stream(
         &mut self,
         definition: &Definition,
         device: Device,
@@ -84,7 +84,7 @@ impl Nodes {
     }
 
     /// Runs the body of a collective, which describes it.
-    pub(in crate::build) fn describe(
+    pub(crate) fn describe(
         &mut self,
         definition: &Definition,
         body: &dyn Body,
@@ -126,7 +126,7 @@ impl Nodes {
 impl Nodes {
     /// Checks that a graph with library calls has no nodes beside those that were added and those that were found behind the
     /// frontiers of the captures. Bodies of conditional nodes are not looked at.
-    pub(in crate::build) fn check_all_captured(&self, definition: &Definition) -> Result<()> {
+    pub(crate) fn check_all_captured(&self, definition: &Definition) -> Result<()> {
         let is_condition = |operation: &Operation| {
             matches!(operation.what, What::Statement(Kind::Condition(()) | Kind::Join(())))
         };

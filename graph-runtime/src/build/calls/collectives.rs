@@ -43,7 +43,7 @@ struct Described {
 }
 
 /// Returns the places of a communicator's collectives on a device among those of another one; `None` if that has none there.
-fn beside(all: &[Described], device: Device, own: usize, (other, key): (usize, u64)) -> Option<Beside> {
+fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64) -> Option<Beside> {
     let (mut count, mut before) = (0, Vec::new());
     for one in all.iter().filter(|one| one.device == device) {
         if one.clique == other {
@@ -65,7 +65,7 @@ impl Flattened {
 
 impl Nodes {
     /// Lets the bodies describe their collectives, and compares those of all ranks.
-    pub(in crate::build) fn agree(&mut self, definition: &mut Definition, body: &dyn Body) -> Result<()> {
+    pub(crate) fn agree(&mut self, definition: &mut Definition, body: &dyn Body) -> Result<()> {
         if self.agreed.compared {
             self.agreed.arrived.clear();
             self.agreed.late.clear();
@@ -103,7 +103,7 @@ impl Nodes {
             let texts: Vec<String> = order.iter().map(|one| one.text.clone()).collect();
             let others = cliques.iter().filter(|other| other.0 != *number);
             let others = others.filter_map(|(other, clique)| {
-                beside(&described, order[0].device, *number, (*other, clique.key()))
+                beside(&described, order[0].device, *number, *other, clique.key())
             });
             let sequence = Sequence { texts: &texts, beside: others.collect() };
             let devices: BTreeSet<Device> = own.iter().map(|one| one.device).collect();
@@ -194,41 +194,42 @@ impl Nodes {
 
 impl Nodes {
     /// Returns true if an operation comes after one that is not added yet.
-    pub(in crate::build) fn is_behind_late(&self, operation: &Operation) -> bool {
+    pub(crate) fn is_behind_late(&self, operation: &Operation) -> bool {
         let late = &self.agreed.late;
         !late.is_empty()
             && operation.after.iter().chain(&operation.programmatic).any(|before| late.contains(before))
     }
 
     /// Notes an operation that is added later.
-    pub(in crate::build) fn put_off(&mut self, operation: OperationId) {
+    pub(crate) fn put_off(&mut self, operation: OperationId) {
         self.agreed.late.insert(operation);
     }
 
     /// Returns true if an operation is not added yet.
-    pub(in crate::build) fn is_late(&self, operation: OperationId) -> bool {
+    pub(crate) fn is_late(&self, operation: OperationId) -> bool {
         self.agreed.late.contains(&operation)
     }
 
     /// Notes that an operation is added.
-    pub(in crate::build) fn added(&mut self, operation: OperationId) {
+    pub(crate) fn added(&mut self, operation: OperationId) {
         if !self.agreed.late.is_empty() {
             self.agreed.late.remove(&operation);
         }
     }
 
     /// Returns true if an operation is a collective.
-    pub(in crate::build) fn is_collective(&self, operation: &Operation) -> bool {
+    pub(crate) fn is_collective(&self, operation: &Operation) -> bool {
         operation.what == What::Statement(Kind::Capture(()))
             && operation.sources.first().is_some_and(|source| self.agreed.groups.contains_key(source))
     }
 
     /// Notes a collective whose nodes before are added. Captures the group of the last one, and returns the operations with their nodes.
-    pub(in crate::build) fn arrive(
+    pub(crate) fn arrive(
         &mut self,
         definition: &mut Definition,
         body: &dyn Body,
-        (id, operation): (OperationId, &Operation),
+        id: OperationId,
+        operation: &Operation,
         after: &[Node],
     ) -> Result<Vec<(OperationId, Captured)>> {
         let statement = operation.sources[0];
@@ -253,7 +254,7 @@ impl Nodes {
     }
 
     /// Returns the error of a graph whose ranks wait for each other.
-    pub(in crate::build) fn crossed(&self, definition: &Definition, late: OperationId) -> Error {
+    pub(crate) fn crossed(&self, definition: &Definition, late: OperationId) -> Error {
         let waiting = self.agreed.arrived.values().flatten().next();
         let operation = &self.operations.list[late];
         match waiting {

@@ -11,7 +11,7 @@ use crate::cuda::RawGraph;
 
 /// The bodies of a graph while its nodes are added.
 #[derive(Default)]
-pub(in crate::build) struct Bodies {
+pub(crate) struct Bodies {
     pub scopes: Scopes,
     /// The handles of the conditional nodes, by the statements in front of their first bodies.
     pub handles: BTreeMap<StatementId, u64>,

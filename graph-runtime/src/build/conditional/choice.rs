@@ -23,7 +23,7 @@ const TWO_BODIES: (u32, u32) = (13, 0);
 const SWITCHES: (u32, u32) = (12, 8);
 
 /// A kernel that sets conditions, and the values of its parameters.
-pub(in crate::build) type Setting = (&'static Kernel, Vec<Word>);
+pub(crate) type Setting = (&'static Kernel, Vec<Word>);
 
 /// An arm that no statement has.
 const NO_ARM: u32 = u32::MAX;
@@ -73,7 +73,7 @@ impl Choice {
 }
 
 /// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
-pub(in crate::build) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
+pub(crate) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
     let (branching, since) = match arms.first()?.body.word {
         Keyword::If => (Branching::If, TWO_BODIES),
         Keyword::Match => (Branching::Switch, SWITCHES),
@@ -89,7 +89,7 @@ pub(crate) fn is_one_node(driver: &Driver, arms: &[Scope]) -> bool {
 
 /// Returns the kernel that sets the conditions of these arms, which have a handle each or one in all. `None` if there is no handle, or
 /// the arms list too many values.
-pub(in crate::build) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -> Option<Setting> {
+pub(crate) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -> Option<Setting> {
     let choice = Choice::of(arms);
     let switches = handles.len() < arms.len() && arms[0].body.word == Keyword::Match;
     // No body has the number of arms for a number.
@@ -109,7 +109,7 @@ pub(in crate::build) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -
 
 /// Returns the kernel that sets the condition of a loop that counts its turns, which has one handle. In front of the loop, `zeroed` is the
 /// number of the records that the kernel zeroes, its own first.
-pub(in crate::build) fn of_loop(
+pub(crate) fn of_loop(
     body: &Condition,
     handles: &[u64],
     operand: u64,
@@ -126,7 +126,7 @@ pub(in crate::build) fn of_loop(
 
 /// Returns the statements around bodies whose kernels set conditions and run the wait first, so that they may start before the kernel
 /// before them has ended.
-pub(in crate::build) fn early_setters(
+pub(crate) fn early_setters(
     flat: &Flattened,
     driver: &Driver,
     modules: &mut Modules,

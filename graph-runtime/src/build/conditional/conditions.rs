@@ -23,7 +23,7 @@ use super::choice::{of_all_arms, of_arms, of_loop};
 impl Nodes {
     /// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
     /// all arms.
-    pub(in crate::build) fn begin_body(
+    pub(crate) fn begin_body(
         &mut self,
         definition: &mut Definition,
         bodies: &mut Bodies,
@@ -78,7 +78,7 @@ impl Nodes {
 
     /// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
     /// again. The successors of the body depend on its conditional node.
-    pub(in crate::build) fn end_body(
+    pub(crate) fn end_body(
         &mut self,
         definition: &mut Definition,
         bodies: &Bodies,
@@ -159,7 +159,7 @@ impl Nodes {
 
     /// Returns the predecessors of an operation that stand in its body. The only edge that crosses the border is that of the statement in
     /// front, which the driver does not need.
-    pub(in crate::build) fn within(
+    pub(crate) fn within(
         &self,
         bodies: &Bodies,
         operation: &Operation,

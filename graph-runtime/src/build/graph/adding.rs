@@ -15,12 +15,13 @@ use super::nodes::Nodes;
 impl Nodes {
     /// Adds the nodes in their order. `full` receives the operations whose programmatic edge comes out of a library call that does
     /// not end in one kernel, and is a full one therefore.
-    pub(in crate::build) fn add_all(
+    pub(crate) fn add_all(
         &mut self,
         definition: &mut Definition,
         body: &dyn Body,
         list: &[Operation],
-        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
+        memories: &mut Vector<MemoryId, u64>,
+        inside: &Vector<MemoryId, Vec<BufferId>>,
         full: &mut Vec<OperationId>,
     ) -> Result<()> {
         let mut bodies = Bodies::of(definition);
@@ -71,7 +72,7 @@ impl Nodes {
         });
         let behind = self.put_behind(bodies, operation, programmatic, &mut after)?;
         if self.is_collective(operation) {
-            let all = self.arrive(definition, body, (at, operation), &after)?;
+            let all = self.arrive(definition, body, at, operation, &after)?;
             let arrived = !all.is_empty();
             for (member, captured) in all {
                 self.nodes[member] = captured.frontier.first().copied().unwrap_or(Node::NONE);

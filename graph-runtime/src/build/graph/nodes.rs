@@ -35,7 +35,7 @@ use super::definition::Definition;
 pub(crate) struct Nodes {
     pub graph: RawGraph,
     /// The graph that nodes are added to: that, or a body of a conditional node.
-    pub(in crate::build) into: RawGraph,
+    pub(crate) into: RawGraph,
     /// The graphs of the bodies of conditional nodes, by the statements in front of them.
     pub(crate) bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
@@ -80,7 +80,7 @@ pub(crate) struct Nodes {
     /// The loops that count their turns.
     pub(crate) counted: CountedLoops,
     /// The clocks of the serialised graph of a profile.
-    pub(in crate::build) stamps: Option<Box<Stamps>>,
+    pub(crate) stamps: Option<Box<Stamps>>,
     /// The collectives, which are compared between ranks before nodes are added.
     pub(crate) agreed: Agreed,
 }
@@ -113,7 +113,7 @@ impl Nodes {
     }
 
     /// Returns the nodes of operations with the records and the words of all statements, none of which is added yet.
-    pub(in crate::build) fn of(
+    pub(crate) fn of(
         (operations, batches): (Arc<Operations>, Batches),
         (records, words): (Vector<StatementId, Record>, Vec<Word>),
         fill_kernels: Vector<StatementId, bool>,
@@ -186,7 +186,7 @@ impl Nodes {
         let operations = self.operations.clone();
         let mut full = Vec::new();
         self.agree(definition, body)?;
-        let added = self.add_all(definition, body, operations.list.as_slice(), (memories, inside), &mut full);
+        let added = self.add_all(definition, body, operations.list.as_slice(), memories, inside, &mut full);
         self.streams.clear();
         added?;
         self.check_all_captured(definition)?;
@@ -269,7 +269,7 @@ impl Nodes {
     }
 
     /// Destroys the exec and the graph, if there are any.
-    pub(in crate::build) fn destroy_with(&mut self, driver: &Driver, ctx: &CudaContext) {
+    pub(crate) fn destroy_with(&mut self, driver: &Driver, ctx: &CudaContext) {
         self.destroy_exec_with(driver, ctx);
         self.destroy_graph_with(driver, ctx);
     }
@@ -312,7 +312,7 @@ impl Nodes {
 
     /// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns the graph
     /// that these are in: for the end of a body that of the body.
-    pub(in crate::build) fn put_behind(
+    pub(crate) fn put_behind(
         &mut self,
         bodies: &Bodies,
         operation: &Operation,
@@ -348,7 +348,7 @@ impl Nodes {
     }
 
     /// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
-    pub(in crate::build) fn add_several(
+    pub(crate) fn add_several(
         &mut self,
         definition: &mut Definition,
         body: &dyn Body,
@@ -365,14 +365,14 @@ impl Nodes {
     }
 
     /// Adds the nodes to a list that whatever comes after an operation depends on.
-    pub(in crate::build) fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
+    pub(crate) fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
         match self.captured.get(&operation) {
             Some(captured) => list.extend_from_slice(&captured.frontier),
             None => list.push(self.nodes[operation]),
         }
     }
 
-    pub(in crate::build) fn add(
+    pub(crate) fn add(
         &mut self,
         definition: &mut Definition,
         operation: &Operation,
@@ -450,11 +450,7 @@ impl Nodes {
     }
 
     /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.
-    pub(in crate::build) fn body_name(
-        &self,
-        definition: &Definition,
-        operation: &Operation,
-    ) -> Option<String> {
+    pub(crate) fn body_name(&self, definition: &Definition, operation: &Operation) -> Option<String> {
         if self.into == self.graph {
             return None;
         }

@@ -47,7 +47,7 @@ impl Nodes {
     /// Returns the value of a launch that must be ahead of that of the launch before; `None` if the statement has none.
     pub(crate) fn due(&self, definition: &Definition, statement: StatementId, launch: u64) -> Option<Due> {
         let (word, sync) = self.records[statement].sync()?;
-        sync.due(&self.emission(&definition.flat, &definition.dims), statement, (word, launch))
+        sync.due(&self.emission(&definition.flat, &definition.dims), statement, word, launch)
     }
 
     /// Returns true if each launch gives the statement's node another value.

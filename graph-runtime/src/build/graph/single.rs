@@ -11,7 +11,7 @@ use super::nodes::Nodes;
 
 impl Nodes {
     /// Adds a kernel of cuweave's with one thread, behind these nodes. A failure names the place.
-    pub(in crate::build) fn add_single(
+    pub(crate) fn add_single(
         &mut self,
         definition: &mut Definition,
         (graph, after): (RawGraph, &[Node]),

@@ -13,9 +13,10 @@ use crate::statements::{Record, RecordExt};
 
 /// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. An argument
 /// that a setter may change is taken to have any value, so no setter changes what is proved here.
-pub(in crate::build) fn locate(
+pub(crate) fn locate(
     flat: &Flattened,
-    (records, words): (&Vector<StatementId, Record>, &[Word]),
+    records: &Vector<StatementId, Record>,
+    words: &[Word],
     modules: &Modules,
     facts: &mut Facts,
 ) {

@@ -138,7 +138,7 @@ fn facts(
         Err(error) => (Facts::unknown(&error), Allowed::default()),
     };
     if allowed.fuse {
-        fusing::locate(flat, (records, words), modules, &mut facts);
+        fusing::locate(flat, records, words, modules, &mut facts);
     }
     if !functions.is_uniform() {
         for (statement, launch) in facts.launches.enumerate_mut() {

@@ -16,7 +16,7 @@ use super::stamps::{Clock, PAIR, Stamps, wide};
 
 impl Nodes {
     /// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
-    pub(in crate::build) fn begin_stamps(&mut self, definition: &mut Definition) -> Result<()> {
+    pub(crate) fn begin_stamps(&mut self, definition: &mut Definition) -> Result<()> {
         let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
         let begun = self.begin(definition, &mut stamps);
         self.stamps = Some(stamps);
@@ -44,7 +44,7 @@ impl Nodes {
     }
 
     /// Adds the event record node, or the stamp, behind the operation that was added last.
-    pub(in crate::build) fn stamp(
+    pub(crate) fn stamp(
         &mut self,
         definition: &mut Definition,
         bodies: &Bodies,

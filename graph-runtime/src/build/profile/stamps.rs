@@ -19,7 +19,7 @@ use crate::waits::OwnedEvent;
 
 /// The clock that an operation is timed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::build) enum Clock {
+pub(crate) enum Clock {
     /// The event behind it and the one before that.
     Event(usize),
     /// The slot of its stamp, and that of the empty pair of its body.
@@ -34,7 +34,7 @@ pub(in crate::build) enum Clock {
 }
 
 /// The event record nodes and the stamps of a serialised graph.
-pub(in crate::build) struct Stamps {
+pub(crate) struct Stamps {
     /// The events, in the order of their nodes.
     pub events: Vec<OwnedEvent>,
     /// The clock of each operation that is added.
@@ -55,9 +55,9 @@ pub(in crate::build) struct Stamps {
 }
 
 /// The events around the empty pair: the first node of a graph may begin late, so the pair stands behind it.
-pub(in crate::build) const PAIR: usize = 2;
+pub(crate) const PAIR: usize = 2;
 /// The event behind a kernel that does nothing.
-pub(in crate::build) const EMPTY_KERNEL: usize = 3;
+pub(crate) const EMPTY_KERNEL: usize = 3;
 
 impl Stamps {
     /// Returns the stamps of a program with these bodies, none of which is added yet.
@@ -121,6 +121,6 @@ const fn words_before(bodies: usize, slot: usize) -> usize {
     bodies + 2 * slot
 }
 
-pub(in crate::build) fn wide(number: usize) -> u64 {
+pub(crate) fn wide(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }

@@ -49,21 +49,13 @@ impl Fixed {
 }
 
 /// Returns the reason why a function that was entered keeps its scalars: the library call that it is, or its structure.
-pub(in crate::build) fn of_frame(
-    captured: bool,
-    frame: FrameId,
-    instances: &Vector<StatementId, Instance>,
-) -> Fixed {
+pub(crate) fn of_frame(captured: bool, frame: FrameId, instances: &Vector<StatementId, Instance>) -> Fixed {
     let call = captured.then(|| instances.position(|instance| instance.frame == frame)).flatten();
     call.map_or(Fixed::Structure, Fixed::Given)
 }
 
 /// Adds scalars that no setter changes; a reason that is known stays.
-pub(in crate::build) fn add(
-    fixed: &mut FixedScalars,
-    scalars: impl IntoIterator<Item = ScalarId>,
-    reason: Fixed,
-) {
+pub(crate) fn add(fixed: &mut FixedScalars, scalars: impl IntoIterator<Item = ScalarId>, reason: Fixed) {
     for scalar in scalars {
         fixed.entry(scalar).or_insert(reason);
     }

@@ -42,7 +42,7 @@ pub(crate) fn edges(
     let mut uses = Uses::new();
     for (statement, record) in records.enumerate() {
         if let Kind::Launch(launch) = record {
-            variables((statement, program.statements[statement].device), launch, &mut uses);
+            variables(statement, program.statements[statement].device, launch, &mut uses);
             updates(flat, statement, launch, &mut uses);
         }
     }
@@ -92,7 +92,7 @@ pub(crate) fn edges(
 }
 
 /// Adds the variables of its module that a launch reads and writes.
-fn variables((statement, device): (StatementId, Device), launch: &LaunchRecord, uses: &mut Uses<'static>) {
+fn variables(statement: StatementId, device: Device, launch: &LaunchRecord, uses: &mut Uses<'static>) {
     let kernel = launch.kernel;
     let module = std::ptr::from_ref::<Module>(kernel.module).addr();
     let writes = kernel.hidden_writes.iter().map(|name| (name, Effect::Ordered));

@@ -31,7 +31,7 @@ const MOST: usize = 32;
 
 /// Returns the flat program of an earlier build of a function with these arguments whose questions get the same answers now.
 /// Each question is asked once: builds whose questions agree up to some point share the answers up to there.
-pub(in crate::build) fn recalled(
+pub(crate) fn recalled(
     table: &'static Decoded,
     arguments: &[Described],
     asked: &mut Asked<'_>,
@@ -46,12 +46,7 @@ pub(in crate::build) fn recalled(
 }
 
 /// Keeps the flat program of a build, all questions of which have been asked.
-pub(in crate::build) fn keep(
-    table: &'static Decoded,
-    arguments: &[Described],
-    asked: &mut Asked<'_>,
-    built: &Built,
-) {
+pub(crate) fn keep(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>, built: &Built) {
     let questions = std::mem::take(&mut asked.questions.list);
     let one = Earlier { table, arguments: arguments.to_vec(), questions, built: built.clone() };
     let mut earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);

@@ -121,7 +121,7 @@ pub(super) fn place(
         }
         insides.insert(at, inside);
     }
-    placed(view, (sizes, &of_bodies), (&insides, &arms, &heads))
+    placed(view, sizes, &of_bodies, (&insides, &arms, &heads))
 }
 
 /// Returns the arms of each conditional statement, by the first one.
@@ -143,7 +143,8 @@ type Sizes<'s> = &'s [(f64, f64)];
 /// Moves each drawing to its place in the one around it.
 fn placed(
     view: &View,
-    (sizes, of_bodies): (Sizes<'_>, Sizes<'_>),
+    sizes: Sizes<'_>,
+    of_bodies: Sizes<'_>,
     (insides, arms, heads): Contents<'_>,
 ) -> Placed {
     let mut placed = Placed {

@@ -97,7 +97,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
         let middle = mean(layers.iter().flatten().filter(|&&at| joined(at)).map(|&at| x[at]));
         for step in 0..layers.len() {
             let at = if sweep.is_multiple_of(2) { step } else { layers.len() - 1 - step };
-            settle(layered, &layers[at], x, (sweep, middle));
+            settle(layered, &layers[at], x, sweep, middle);
         }
     }
     let of_band = || layers.iter().flatten();
@@ -111,7 +111,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
 }
 
 /// Moves a layer towards its neighbours: those of the layer before in the sweep, and in the last sweeps those of both.
-fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], (sweep, middle): (usize, Option<f64>)) {
+fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middle: Option<f64>) {
     let vertices = &layered.vertices;
     let both = sweep + 4 >= SWEEPS;
     let (down, up) = (sweep.is_multiple_of(2) || both, !sweep.is_multiple_of(2) || both);

@@ -86,7 +86,7 @@ impl<'g> Reasons<'g> {
             }
         }
         let edges = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
-        let budget = edges.map(|edge| scopes.lifted(edge)).collect();
+        let budget = edges.map(|(from, to)| scopes.lifted(from, to)).collect();
         Reasons { program, operations, scopes, uses, before, behind, budget }
     }
 

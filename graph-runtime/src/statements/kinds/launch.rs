@@ -64,7 +64,7 @@ impl Evaluator<'_> {
             }
             if kernel.cooperative {
                 let threads = shape.block.iter().product();
-                let of_each = self.modules.blocks_per_sm(device, function, (threads, shape.shared))?;
+                let of_each = self.modules.blocks_per_sm(device, function, threads, shape.shared)?;
                 let resident = self.limits[device].resident(shape, kernel.name, of_each);
                 resident.map_err(|reason| self.config(reason))?;
             }

@@ -58,7 +58,8 @@ impl SyncRecord {
     pub(super) fn of_buffer<T: FlagValue>(
         evaluator: &Evaluator<'_>,
         word: SyncWord,
-        (first, step): (T, T),
+        first: T,
+        step: T,
     ) -> Result<SyncRecord> {
         let access = evaluator.access(0)?;
         let len = evaluator.len(access);
@@ -138,7 +139,8 @@ impl SyncRecord {
         &self,
         emission: &Emission<'_>,
         statement: StatementId,
-        (word, launch): (SyncWord, u64),
+        word: SyncWord,
+        launch: u64,
     ) -> Option<Due> {
         let (waits, value) = (word.waits(), self.value(launch));
         let place = match self.target {

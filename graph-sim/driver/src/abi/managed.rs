@@ -51,7 +51,8 @@ fn of_device(state: &State, device: c_int) -> Result<Location> {
 
 /// Gives advice about a range. `at` is not asked for by advice that ignores its location.
 fn advise(
-    (address, bytes): (u64, usize),
+    address: u64,
+    bytes: usize,
     advice: c_uint,
     at: impl FnOnce(&State, std::ops::RangeInclusive<u32>) -> Result<Location>,
 ) -> Result {
@@ -88,7 +89,8 @@ fn ordered(state: &mut State, stream: CUstream) -> Result {
 }
 
 fn prefetch(
-    (address, bytes): (u64, usize),
+    address: u64,
+    bytes: usize,
     stream: CUstream,
     to: impl FnOnce(&State) -> Result<Location>,
 ) -> Result {
@@ -101,7 +103,9 @@ fn prefetch(
 /// Checks a batch, and returns its ranges.
 fn batch(
     state: &mut State,
-    (addresses, sizes, count): (*mut CUdeviceptr, *mut usize, usize),
+    addresses: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
     flags: c_ulonglong,
     stream: CUstream,
 ) -> Result<Vec<(u64, usize)>> {
@@ -229,27 +233,27 @@ driver_calls! {
         if !(LOCATION_DEVICE..=LOCATION_CURRENT).contains(&place.kind) {
             return Err(Status::INVALID_VALUE);
         }
-        advise((dptr, count), advice, |state, kinds| location(state, place, kinds))
+        advise(dptr, count, advice, |state, kinds| location(state, place, kinds))
     }
 
     Call fn cuMemAdvise(dptr: CUdeviceptr, count: usize, advice: c_uint, device: c_int) {
-        advise((dptr, count), advice, |state, _| of_device(state, device))
+        advise(dptr, count, advice, |state, _| of_device(state, device))
     }
 
     Call fn cuMemPrefetchAsync(dptr: CUdeviceptr, count: usize, device: c_int, hstream: CUstream) {
-        prefetch((dptr, count), hstream, |state| of_device(state, device))
+        prefetch(dptr, count, hstream, |state| of_device(state, device))
     }
 
     Call fn cuMemPrefetchAsync_v2(dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream) {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        prefetch((dptr, count), hstream, |state| location(state, place, 1..=4))
+        prefetch(dptr, count, hstream, |state| location(state, place, 1..=4))
     }
 
     Call fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
         let mut state = state();
-        let ranges = batch(&mut state, (dptrs, sizes, count), flags, hstream)?;
+        let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         let to = batch_locations(&state, locations, firsts, places, count)?;
         for ((address, bytes), to) in ranges.into_iter().zip(to) {
             state.memory.prefetch(address, bytes as u64, to)?;
@@ -259,13 +263,13 @@ driver_calls! {
 
     Call fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, hstream: CUstream) {
         let mut state = state();
-        let ranges = batch(&mut state, (dptrs, sizes, count), flags, hstream)?;
+        let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         ranges.into_iter().try_for_each(|(address, bytes)| discard(&state, address, bytes))
     }
 
     Call fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
         let mut state = state();
-        let ranges = batch(&mut state, (dptrs, sizes, count), flags, hstream)?;
+        let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         let to = batch_locations(&state, locations, firsts, places, count)?;
         for ((address, bytes), to) in ranges.into_iter().zip(to) {
             discard(&state, address, bytes)?;

@@ -68,7 +68,9 @@ fn bind(
     call: &'static str,
     handle: Handle,
     device: Option<CUdevice>,
-    (offset, size, flags): (usize, usize, c_ulonglong),
+    offset: usize,
+    size: usize,
+    flags: c_ulonglong,
     memory: impl FnOnce(&State) -> Result<(u64, u64)>,
 ) -> Result {
     supported(call)?;
@@ -121,19 +123,19 @@ driver_calls! {
     }
 
     Call fn cuMulticastBindMem(handle: Handle, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong) {
-        bind("cuMulticastBindMem", handle, None, (offset, size, flags), |_| Ok((memory, at as u64)))
+        bind("cuMulticastBindMem", handle, None, offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
     Call fn cuMulticastBindMem_v2(handle: Handle, dev: CUdevice, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong) {
-        bind("cuMulticastBindMem_v2", handle, Some(dev), (offset, size, flags), |_| Ok((memory, at as u64)))
+        bind("cuMulticastBindMem_v2", handle, Some(dev), offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
     Call fn cuMulticastBindAddr(handle: Handle, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
-        bind("cuMulticastBindAddr", handle, None, (offset, size, flags), |state| memory_at(state, memory, size))
+        bind("cuMulticastBindAddr", handle, None, offset, size, flags, |state| memory_at(state, memory, size))
     }
 
     Call fn cuMulticastBindAddr_v2(handle: Handle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
-        bind("cuMulticastBindAddr_v2", handle, Some(dev), (offset, size, flags), |state| memory_at(state, memory, size))
+        bind("cuMulticastBindAddr_v2", handle, Some(dev), offset, size, flags, |state| memory_at(state, memory, size))
     }
 
     Release fn cuMulticastUnbind(handle: Handle, dev: CUdevice, offset: usize, size: usize) {

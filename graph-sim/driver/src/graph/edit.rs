@@ -105,7 +105,7 @@ impl State {
             if *bytes > memory.total() {
                 return Err(Status::OUT_OF_MEMORY);
             }
-            *address = graph.place.allocate(memory, (*bytes, *device), node, &entry.freed, config().reuse)?;
+            *address = graph.place.allocate(memory, *bytes, *device, node, &entry.freed, config().reuse)?;
         }
         Ok(())
     }

@@ -387,7 +387,7 @@ impl Task {
                 let copied = fault_of(run_copy(state, copy, Some(&mut done.touched)), name);
                 copied.and_then(|found| {
                     let Some(found) = found else { return Ok(()) };
-                    tell_unwritten(state, found, (Some(name), users.buffer_at(at, found.first)))
+                    tell_unwritten(state, found, Some(name), users.buffer_at(at, found.first))
                 })
             }
             Op::Fill(fill) => match refused(state, fill, run.context) {

@@ -28,12 +28,12 @@ pub fn launch(exec: u64, stream: u64) -> Result {
     let context = state.stream_context(stream)?;
     state.exec(exec)?;
     state.not_captured(stream)?;
-    let run = prepare(&mut state, exec, (context, stream))?;
+    let run = prepare(&mut state, exec, context, stream)?;
     execute(state, &run)
 }
 
 /// Checks the rules of a launch and collects its data.
-fn prepare(state: &mut State, exec: u64, (context, stream): (u64, u64)) -> Result<Run> {
+fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Run> {
     let entry = state.exec(exec)?;
     let auto_free = entry.flags & INSTANTIATE_AUTO_FREE != 0;
     let mut own = Vec::new();

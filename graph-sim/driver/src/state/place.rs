@@ -70,7 +70,8 @@ impl Placement {
     pub fn allocate(
         &mut self,
         memory: &mut Memory,
-        (bytes, device): (u64, usize),
+        bytes: u64,
+        device: usize,
         node: u64,
         freed: &Row,
         reuse: bool,
@@ -166,13 +167,13 @@ mod tests {
     fn addresses_are_handed_on_along_paths_only() {
         let mut memory = Memory::new(1);
         let mut place = Placement::default();
-        let a = place.allocate(&mut memory, (4096, 0), 1, &row(&[]), true).unwrap();
+        let a = place.allocate(&mut memory, 4096, 0, 1, &row(&[]), true).unwrap();
         let free = place.free(a);
-        let aside = place.allocate(&mut memory, (4096, 0), 2, &row(&[]), true).unwrap();
+        let aside = place.allocate(&mut memory, 4096, 0, 2, &row(&[]), true).unwrap();
         assert_ne!(a, aside);
-        let behind = place.allocate(&mut memory, (1024, 0), 3, &row(&[free]), true).unwrap();
+        let behind = place.allocate(&mut memory, 1024, 0, 3, &row(&[free]), true).unwrap();
         assert_eq!(a, behind);
-        let rest = place.allocate(&mut memory, (3072, 0), 4, &row(&[free]), true).unwrap();
+        let rest = place.allocate(&mut memory, 3072, 0, 4, &row(&[free]), true).unwrap();
         assert_eq!(rest, a + 1024);
     }
 
@@ -180,13 +181,13 @@ mod tests {
     fn neighbours_merge_for_who_follows_both() {
         let mut memory = Memory::new(1);
         let mut place = Placement::default();
-        let whole = place.allocate(&mut memory, (2048, 0), 1, &row(&[]), true).unwrap();
+        let whole = place.allocate(&mut memory, 2048, 0, 1, &row(&[]), true).unwrap();
         let first = place.free(whole);
-        let a = place.allocate(&mut memory, (1024, 0), 2, &row(&[first]), true).unwrap();
-        let b = place.allocate(&mut memory, (1024, 0), 3, &row(&[first]), true).unwrap();
+        let a = place.allocate(&mut memory, 1024, 0, 2, &row(&[first]), true).unwrap();
+        let b = place.allocate(&mut memory, 1024, 0, 3, &row(&[first]), true).unwrap();
         assert_eq!((a, b), (whole, whole + 1024));
         let (free_a, free_b) = (place.free(a), place.free(b));
-        let both = place.allocate(&mut memory, (2048, 0), 4, &row(&[first, free_a, free_b]), true).unwrap();
+        let both = place.allocate(&mut memory, 2048, 0, 4, &row(&[first, free_a, free_b]), true).unwrap();
         assert_eq!(both, whole);
     }
 }

@@ -83,7 +83,8 @@ pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut T
 pub fn tell_unwritten(
     state: &State,
     Unwritten { first, bytes }: Unwritten,
-    (node, buffer): (Option<&str>, Option<String>),
+    node: Option<&str>,
+    buffer: Option<String>,
 ) -> std::result::Result<(), Report> {
     let who = node.map_or("a copy".to_owned(), |name| format!("node {name}"));
     let place = buffer.or_else(|| state.memory.find(first).map(|found| found.describe_at(first)));

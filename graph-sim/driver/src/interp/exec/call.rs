@@ -30,7 +30,7 @@ impl Warp {
             let to = (frame.base, frame.local);
             if let Some(Inst { op: Op::Call(call), .. }) = program.code.insts.get(frame.pc as usize) {
                 for (result, place) in callee.returns.iter().zip(&call.returns) {
-                    self.pass(at, (*result, from), (*place, to));
+                    self.pass(at, *result, from, *place, to);
                 }
             }
             self.pc[at] = frame.pc + 1;
@@ -46,8 +46,10 @@ impl Warp {
     fn pass(
         &mut self,
         lane: usize,
-        (from, (from_base, from_local)): (Place, (u32, u32)),
-        (to, (to_base, to_local)): (Place, (u32, u32)),
+        from: Place,
+        (from_base, from_local): (u32, u32),
+        to: Place,
+        (to_base, to_local): (u32, u32),
     ) {
         let local = self.local[lane].as_mut_ptr().cast::<u8>();
         let bytes = self.local[lane].len() * 8;
@@ -146,7 +148,7 @@ impl Warp {
             self.grow_local(lane, callee.frame);
             self.enter(worker, block, callee, lane);
             for (argument, place) in call.arguments.iter().zip(&callee.parameters) {
-                self.pass(at, (*argument, (old_base, old_local)), (*place, (new_base, new_local)));
+                self.pass(at, *argument, (old_base, old_local), *place, (new_base, new_local));
             }
             self.pc[at] = callee.start;
         }

@@ -81,7 +81,7 @@ impl Warp {
         match &inst.op {
             Op::Branch(target) => return Ok(Flow::Jump(*target)),
             Op::BranchTable(index, targets) => {
-                self.branch_table(base, (active, mask), *index, targets)?;
+                self.branch_table(base, active, mask, *index, targets)?;
                 return Ok(Flow::Regroup);
             }
             Op::Exit => {
@@ -178,7 +178,8 @@ impl Warp {
     fn branch_table(
         &mut self,
         base: usize,
-        (active, mask): (u32, u32),
+        active: u32,
+        mask: u32,
         index: Slot,
         targets: &[u32],
     ) -> Result<(), LaneFault> {

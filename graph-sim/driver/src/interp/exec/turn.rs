@@ -54,7 +54,7 @@ impl Warp {
         let at = lane as usize;
         for &(slot, init) in &function.inits {
             let value =
-                worker.initial(init, (block.id, block.number), self.number * 32 + lane, self.local_base[at]);
+                worker.initial(init, block.id, block.number, self.number * 32 + lane, self.local_base[at]);
             self.rows[(self.base[at] + slot) as usize][at] = value;
         }
     }

@@ -38,7 +38,7 @@ pub struct Worker<'a> {
 
 impl Worker<'_> {
     /// Returns the initial value of a register row in one thread of the block `id`, the `number`th that runs.
-    pub fn initial(&self, init: Init, (id, number): ([u32; 3], u64), thread: u32, local: u32) -> u64 {
+    pub fn initial(&self, init: Init, id: [u32; 3], number: u64, thread: u32, local: u32) -> u64 {
         let launch = self.launch;
         let entry = &launch.program.entries[launch.entry];
         let lane = thread % 32;
