@@ -2,6 +2,7 @@
 
 use super::function::{Decoder, Result, WRONG};
 use super::names::{function_address, parameter_address};
+use crate::base::device::MULTIPROCESSORS;
 use crate::interp::code::*;
 use crate::interp::number;
 use cuweave_ptx::isa::{self, Register};
@@ -261,7 +262,7 @@ pub(super) fn special(register: Register, component: Option<usize>, number: Opti
         Register::DynamicSmemSize => Init::Special(Special::DynamicShared),
         Register::TotalSmemSize | Register::AggrSmemSize => Init::Special(Special::TotalShared),
         Register::Smid => Init::Special(Special::Multiprocessor),
-        Register::Nsmid => Init::Const(132),
+        Register::Nsmid => Init::Const(MULTIPROCESSORS.unsigned_abs().into()),
         Register::Gridid => Init::Special(Special::Grid),
         Register::ReservedSmemEnd | Register::ReservedSmemCap => Init::Special(Special::Reserved(true)),
         Register::ReservedSmem => Init::Special(Special::Reserved(false)),

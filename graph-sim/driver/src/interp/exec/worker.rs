@@ -2,6 +2,7 @@
 
 use super::access::Regions;
 use super::watch::{Pages, Watch};
+use crate::base::device::MULTIPROCESSORS;
 use crate::interp::code::{Init, Special};
 use crate::interp::fault::Fault;
 use crate::interp::grid::{coordinates, volume};
@@ -73,7 +74,7 @@ impl Worker<'_> {
                 }
                 Special::Workspace(half) if self.options.cooperative => GRID >> (32 * half) & 0xffff_ffff,
                 Special::Workspace(_) => 0,
-                Special::Multiprocessor => number % 132,
+                Special::Multiprocessor => number % u64::from(MULTIPROCESSORS.unsigned_abs()),
                 Special::Grid => 1,
             },
         }
