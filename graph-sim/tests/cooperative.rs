@@ -127,7 +127,7 @@ fn more_blocks_are_refused() {
 #[test]
 fn a_refused_launch_ends_a_capture() {
     let fixture = Fixture::new();
-    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     ok!(sys::cuStreamBeginCapture_v2(fixture.context.stream, mode));
     assert_eq!(fixture.launch(fixture.most + 1), TOO_LARGE);
     let mut graph = null_mut();
