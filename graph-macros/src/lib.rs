@@ -40,8 +40,8 @@ use proc_macro::TokenStream;
 /// Each kernel is an item with its declared visibility; nothing else of the block has a name. It has one function,
 /// `load`: `nn::matvec::load(&ctx)` loads the module of the block and keeps it, so that graphs need not load it.
 ///
-/// `#[link_name = "_Z4axpyIfEvT_PKS0_PS0_j"]` on a function names the kernel in the file, where that is another name: that
-/// of an instance of a C++ template, say.
+/// `#[link_name = "_Z4axpyIfEvT_PKS0_PS0_j"]` on a function names the kernel in the file, where that is another name:
+/// that of an instance of a C++ template, say.
 ///
 /// The types of parameters, with examples: [reference](../cuweave/reference/kernels/index.html).
 #[proc_macro_attribute]

@@ -10,7 +10,7 @@ use cuweave_testkit::raw::*;
 use cuweave_testkit::{files, ok};
 
 /// Cases; each is a changed file with all of its kernels launched.
-const CASES: usize = 300;
+const CASES: usize = 1000;
 
 /// Returns the files of the tests and the examples.
 fn corpus() -> Vec<String> {
@@ -154,6 +154,5 @@ fn changed_kernels_end_in_results_or_errors() {
         }
     }
     println!("{CASES} cases: {loaded} files loaded, {finished} launches ran to their end");
-    // Most are refused; how many are not depends on the files that are drawn.
-    assert!(loaded > CASES / 10 && finished > CASES / 20);
+    assert!(loaded > CASES / 10 && finished > CASES / 10);
 }

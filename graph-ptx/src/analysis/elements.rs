@@ -9,7 +9,7 @@
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
 use crate::analysis::effect;
-use crate::analysis::floats::{self, is_behind_zeros};
+use crate::analysis::floats::{self, is_behind_zeros, value};
 use crate::isa::{self, Addresses, Bitwise, Comparison, Opaque, Opcode, Operation, Selection};
 use crate::syntax::{Class, FloatFormat, Instruction};
 use std::collections::BTreeSet;
@@ -127,14 +127,6 @@ fn values(defines: &[u32]) -> Vec<(u32, State)> {
     defines.iter().filter(|&&value| value != NONE).map(|&value| (value, State::Whole)).collect()
 }
 
-/// Returns the value of a source that is no memory operand.
-fn value(source: &Source<'_>) -> Option<u32> {
-    match source {
-        Source::Place(Place::Value(value), _) if *value != NONE => Some(*value),
-        _ => None,
-    }
-}
-
 /// The place of followed bits in an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -234,7 +226,7 @@ impl Follow<'_, '_, '_> {
         while let Some((value, state)) = list.pop() {
             for &user in &self.code.users[value as usize] {
                 let step = &self.code.steps[user as usize];
-                if !step.sources.iter().any(|source| self::value(source) == Some(value)) {
+                if !step.sources.iter().any(|source| floats::value(source) == Some(value)) {
                     // The value is an address, a guard, or kept by a guarded definition.
                     let address = |source: &Source<'_>| matches!(source, Source::Memory(Place::Value(at), _) if *at == value);
                     if step.sources.iter().any(address) {
@@ -312,7 +304,7 @@ impl Follow<'_, '_, '_> {
                 self.integer(state);
             }
             let kept = step.keeps.iter().copied().filter(|&kept| kept != NONE);
-            let sources = step.sources.iter().filter_map(self::value).chain(kept);
+            let sources = step.sources.iter().filter_map(floats::value).chain(kept);
             self.next(&mut list, sources.map(|source| (source, before)));
         }
     }

@@ -19,8 +19,8 @@ const MOST_VALUES: usize = 256;
 /// The maximum number with shared memory and the stack.
 const MOST_COPIES: usize = 4096;
 
-/// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that are
-/// used as floats of several formats.
+/// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that
+/// are used as floats of several formats.
 pub(crate) fn format(code: &Code<'_, '_>, at: u32) -> Option<FloatFormat> {
     let instruction = code.steps[at as usize].instruction?;
     let found = evidence(code, None, at).computed;
@@ -30,8 +30,8 @@ pub(crate) fn format(code: &Code<'_, '_>, at: u32) -> Option<FloatFormat> {
     only(&found).or_else(typed)
 }
 
-/// Returns the format of elements whose bits are used as floats of these formats. Words of a `f64` may be used as `f32`, to
-/// compare exponents; other formats exclude each other.
+/// Returns the format of elements whose bits are used as floats of these formats. Words of a `f64` may be used as
+/// `f32`, to compare exponents; other formats exclude each other.
 pub(crate) fn only(found: &BTreeSet<FloatFormat>) -> Option<FloatFormat> {
     let wide = found.contains(&FloatFormat::F64).then_some(FloatFormat::F64);
     wide.or_else(|| found.first().copied().filter(|_| found.len() == 1))
@@ -50,7 +50,7 @@ pub(crate) struct Evidence {
 
 /// Returns the formats that the bits of an access are used as, or computed as. `copies` are followed if they are given.
 pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) -> Evidence {
-    let mut follow = Follow { code, copies, found: Evidence::default(), loaded: Vec::new() };
+    let mut follow = FloatWalk { code, copies, found: Evidence::default(), loaded: Vec::new() };
     let step = &code.steps[at as usize];
     let Some(instruction) = step.instruction else { return follow.found };
     let addresses = isa::row(instruction.op()).addresses;
@@ -79,7 +79,7 @@ pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) ->
 }
 
 /// Returns the value of a source that is no memory operand.
-fn value(source: &Source<'_>) -> Option<u32> {
+pub(super) fn value(source: &Source<'_>) -> Option<u32> {
     match source {
         Source::Place(Place::Value(value), _) => Some(*value).filter(|&value| value != NONE),
         _ => None,
@@ -113,8 +113,8 @@ impl Bytes {
         if floats { Some(format) } else { half.then_some(FloatFormat::Bf16) }
     }
 
-    /// Returns the places that they may have in a register of `to` bytes that is loaded from where one of `from` bytes was
-    /// stored.
+    /// Returns the places that they may have in a register of `to` bytes that is loaded from where one of `from` bytes
+    /// was stored.
     fn reloaded(self, from: u32, to: u32) -> Vec<Bytes> {
         match from.cmp(&to) {
             std::cmp::Ordering::Equal => vec![self],
@@ -139,15 +139,15 @@ struct Copied {
     to: u32,
 }
 
-/// Values that are to be followed, each once.
-struct Values {
+/// Worklist that are to be followed, each once.
+struct Worklist {
     open: Vec<(u32, Bytes)>,
     seen: BTreeSet<(u32, Bytes)>,
     most: usize,
     is_cut: bool,
 }
 
-impl Values {
+impl Worklist {
     fn add(&mut self, value: u32, bytes: Bytes) {
         if value == NONE || self.seen.contains(&(value, bytes)) {
             return;
@@ -161,7 +161,7 @@ impl Values {
     }
 }
 
-struct Follow<'c, 'm, 'a> {
+struct FloatWalk<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     copies: Option<&'c Copies>,
     found: Evidence,
@@ -169,7 +169,7 @@ struct Follow<'c, 'm, 'a> {
     loaded: Vec<(u32, Bytes)>,
 }
 
-impl Follow<'_, '_, '_> {
+impl FloatWalk<'_, '_, '_> {
     /// Adds the format of an operand or a result that has these bytes.
     fn add(&mut self, instruction: &Instruction<'_>, format: Option<FloatFormat>, bytes: Bytes) {
         let formats = if only_moves(instruction) { &mut self.found.moved } else { &mut self.found.computed };
@@ -177,9 +177,9 @@ impl Follow<'_, '_, '_> {
     }
 
     /// Follows values, each by `step`, which adds others.
-    fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Values, (u32, Bytes))) {
+    fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Worklist, (u32, Bytes))) {
         let most = if self.copies.is_some() { MOST_COPIES } else { MOST_VALUES };
-        let mut values = Values { open: Vec::new(), seen: BTreeSet::new(), most, is_cut: false };
+        let mut values = Worklist { open: Vec::new(), seen: BTreeSet::new(), most, is_cut: false };
         first.into_iter().for_each(|(value, bytes)| values.add(value, bytes));
         while let Some(entry) = values.open.pop() {
             step(self, &mut values, entry);
@@ -197,7 +197,7 @@ impl Follow<'_, '_, '_> {
     }
 
     /// Adds the formats that a step uses a value as.
-    fn used_by(&mut self, values: &mut Values, value: u32, bytes: Bytes, user: u32) {
+    fn used_by(&mut self, values: &mut Worklist, value: u32, bytes: Bytes, user: u32) {
         let step = &self.code.steps[user as usize];
         let kept = step.keeps.contains(&value);
         if !kept && !step.sources.iter().any(|source| self::value(source) == Some(value)) {
@@ -243,8 +243,8 @@ impl Follow<'_, '_, '_> {
         });
     }
 
-    /// Adds the formats that a step gives a hint of, which is no arithmetic: the lower half of a register that is filled with
-    /// zeros, and signs that are changed.
+    /// Adds the formats that a step gives a hint of, which is no arithmetic: the lower half of a register that is filled
+    /// with zeros, and signs that are changed.
     fn hints(&mut self, step: &Step<'_, '_>, bytes: Bytes) {
         if is_behind_zeros(step) && bytes.count == 2 {
             self.found.moved.insert(FloatFormat::Bf16);

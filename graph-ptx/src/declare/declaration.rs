@@ -159,9 +159,9 @@ pub enum Difference {
     Count,
     /// The kind of a parameter, or the type of its elements.
     Kind,
-    /// What is declared read-only is written.
+    /// A write through a parameter that is declared read-only.
     ReadOnly,
-    /// What is declared write-only is read first.
+    /// A read of a parameter that is declared write-only, before it is written.
     WriteOnly,
     /// More static shared memory than any device has.
     Shared,

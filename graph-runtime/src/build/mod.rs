@@ -2,7 +2,7 @@
 //!
 //! Its rooms, as a build goes through them:
 //!
-//! - `arguments`: what the arguments of a build say: the bodies of functions, their questions and answers, and the checks;
+//! - `arguments`: the arguments of a build: the bodies of functions, their questions and answers, and the checks;
 //! - `program`: the flat program of a function, and those that are kept;
 //! - `bounds`: bounds that setters change;
 //! - `plan`: launch decisions, the plan of memory, the operations;

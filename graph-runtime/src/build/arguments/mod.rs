@@ -1,4 +1,4 @@
-//! What the arguments of a build say: the bodies of functions, their questions and answers, and the checks.
+//! The arguments of a build: the bodies of functions, their questions and answers, and the checks.
 
 pub(super) mod answers;
 pub(super) mod body;
