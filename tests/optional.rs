@@ -329,3 +329,59 @@ fn a_call_may_give_none() {
     let expected: Vec<f32> = ramp(n).iter().map(|x| 2.0 * x).chain(ramp(n)).collect();
     assert_eq!(d.download(&out), expected);
 }
+
+#[cuweave::graph]
+fn kept_or_not(n: u32, x: &[f32; n], kept: Option<&mut [f32; n]>, out: &mut [f32; n]) {
+    squared[per_item(n)](&x, kept, &mut out, n);
+}
+
+#[cuweave::graph(launches = "as-written")]
+fn given(
+    n: u32,
+    x: &[f32; n],
+    bias: Option<&[f32; n]>,
+    one: Layer<'_>,
+    kept: &mut [f32; n],
+    out: &mut [f32; 7 * n],
+) {
+    let b = alloc::<f32>(n);
+    fill(&mut b, 100.0f32);
+    layer(n, &x, Some(&x), &mut out[..n]);
+    layer(n, &x, None, &mut out[n..2 * n]);
+    layer(n, &x, Some(&b), &mut out[2 * n..3 * n]);
+    if let Some(bias) = bias {
+        layer(n, &x, Some(&bias), &mut out[3 * n..4 * n]);
+        layer(n, &x, Some(bias), &mut out[4 * n..5 * n]);
+    } else {
+        fill(&mut out[3 * n..5 * n], 0.0f32);
+    }
+    layer(n, &x, one.bias.as_ref(), &mut out[5 * n..6 * n]);
+    kept_or_not(n, &x, Some(&mut kept), &mut out[6 * n..]);
+    fill(&mut b, 0.0f32);
+}
+
+#[test]
+fn a_call_gives_some_buffer_or_none() {
+    let d = device();
+    let n = 64;
+    let (x, bias) = (d.upload(&ramp(n)), d.upload(&vec![1000.0f32; n]));
+    for with in [true, false] {
+        let (mut kept, mut out) = (d.zeros::<f32>(n), d.zeros::<f32>(7 * n));
+        let maybe = || with.then_some(&bias);
+        let one = Layer::new(n as u32, maybe(), None);
+        let graph = given(&d.ctx, n as u32, &x, maybe(), one, &mut kept, &mut out).expect("it builds");
+        // What is written after the calls waits for the one that reads it.
+        assert_eq!(graph.report().edges, 4, "{}", graph.report());
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&d.stream).expect("it is launched");
+        drop(exec);
+        let more = if with { 1000.0 } else { 0.0 };
+        let sum = |by: f32| ramp(n).iter().map(|x| x + by).collect::<Vec<f32>>();
+        let mut expected = [ramp(n).iter().map(|x| 2.0 * x).collect(), sum(0.0), sum(100.0)].concat();
+        let branch = if with { sum(1000.0) } else { vec![0.0; n] };
+        expected.extend([branch.clone(), branch, sum(more)].concat());
+        expected.extend(ramp(n).iter().map(|x| (x + 1.0) * (x + 1.0)));
+        assert_eq!(d.download(&out), expected);
+        assert_eq!(d.download(&kept), sum(1.0));
+    }
+}

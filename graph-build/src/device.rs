@@ -4,7 +4,7 @@ use crate::host::{self, Removed, Source};
 use crate::library;
 use crate::log::{self, Diagnostic};
 use crate::nvrtc::Nvrtc;
-use crate::sources::Input;
+use crate::sources::{self, Input};
 use std::path::{Path, PathBuf};
 
 /// The most compilations of one file. NVRTC reports up to 100 errors in each.
@@ -147,8 +147,22 @@ impl<'i> Attempt<'i> {
         let (Some(file), Some(position)) = (error.file(), error.position()) else { return false };
         match self.inputs.iter().position(|input| input.path == file) {
             Some(at) => self.sources[at].remove_at(position, &error.message),
+            None if file.components().any(|part| part.as_os_str() == "thrust") => self.empty_thrust(),
             None => false,
         }
+    }
+
+    /// Takes the headers of Thrust as empty: it is host code, but for a few of them. Returns true if there are any.
+    fn empty_thrust(&mut self) -> bool {
+        let known = self.empty.len();
+        for source in &self.sources {
+            for (_, header) in source.text().lines().filter_map(sources::included) {
+                if header.starts_with("thrust/") && !self.empty.iter().any(|known| known == header) {
+                    self.empty.push(header.to_owned());
+                }
+            }
+        }
+        self.empty.len() > known
     }
 
     /// Returns the headers of all names: the user's as they are now, those of the library, and empty ones.

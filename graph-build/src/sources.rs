@@ -104,7 +104,7 @@ pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Resul
 }
 
 /// Returns `x.cuh` for the lines `#include "x.cuh"` and `#include <x.cuh>`, and true for the first.
-fn included(line: &str) -> Option<(bool, &str)> {
+pub fn included(line: &str) -> Option<(bool, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
     match rest.strip_prefix('"') {
         Some(name) => Some((true, name.split_once('"')?.0)),

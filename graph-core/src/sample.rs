@@ -21,7 +21,7 @@ use cuweave_ptx::poly::{Facts, Poly};
 use crate::condition::{Condition as Body, Word};
 use crate::ids::VariableId;
 use crate::index::{Index, Vector, narrow, size};
-use crate::ir::{Access, BufferId, CallId, DimId, Kind, Origin, Program, Statement, StatementId};
+use crate::ir::{Access, BufferId, CallId, DimId, Kind, Origin, Program, Statement, StatementId, View};
 use crate::kind::Lifetime;
 use crate::order::{Arm, Region, Regions, Source};
 use crate::structure::{Argument, Item, Structure};
@@ -75,6 +75,7 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
         bodies: Vec::new(),
         choice: 0,
     };
+    sampler.views();
     sampler.items(&shape.structure.body);
     let outputs = source.program.outputs.iter().map(|&output| sampler.buffers[output]).collect();
     sampler.out.program.outputs = outputs;
@@ -120,6 +121,26 @@ impl Sampler<'_> {
 
     fn next(&self) -> StatementId {
         StatementId::new(self.out.program.statements.len())
+    }
+
+    /// Adds the parts of views that are taken in this turn of the innermost loop, or outside of loops: the build checks that
+    /// they lie in their views, and that is known of the accesses.
+    fn views(&mut self) {
+        let innermost = self.turns.last().map(|(variable, _)| variable.clone());
+        for view in self.source.program.views.iter() {
+            let ends = [view.lo, view.hi, view.of.0, view.of.1];
+            let mentioned =
+                |variable: &Poly| ends.iter().any(|&end| mentions(&self.source.polys[end], variable));
+            let of_turn = innermost.as_ref().is_none_or(mentioned);
+            let sampled = |variable: &Poly| self.turns.iter().any(|(known, _)| known == variable);
+            if !of_turn
+                || self.shape.variables.iter().any(|variable| mentioned(variable) && !sampled(variable))
+            {
+                continue;
+            }
+            let [lo, hi, from, to] = ends.map(|end| self.dim(end));
+            self.out.program.views.to_mut().push(View { lo, hi, of: (from, to), ..*view });
+        }
     }
 
     fn statement(&mut self, id: StatementId) {

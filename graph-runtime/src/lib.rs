@@ -80,7 +80,8 @@ pub mod private {
         Absent, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,
         BindResource, BindShared, BindTaken, Bound, Declaration, Exclusive, ExclusivePinned, Handed,
         HandedOver, Hint, Host, Lend, Lender, Lent, List, Optional, Output, OutputDescription, Record,
-        Resource, Shared, SharedPinned, Site, Taken, Visitor, absent, count as __count, describe_records,
+        Resource, Shared, SharedPinned, Site, SomeOrNone, Taken, Visitor, absent, count as __count,
+        describe_records, is_given,
     };
     pub use crate::build::{
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
@@ -113,7 +114,7 @@ pub mod private {
     pub mod mark {
         pub use crate::kernels::mark::{
             Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, chosen, copies, decides,
-            decides_by, element, element_mut, leaves, lent, lent_mut, same,
+            decides_by, element, element_mut, leaves, lent, lent_mut, same, some,
         };
     }
     pub use cuweave_core::table::{Layout, Table, TableHandle};

@@ -235,3 +235,23 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
     );
     assert_eq!(run("kernels/d.cu").unwrap().warnings, warnings);
 }
+
+/// Containers of Thrust are host code: their headers, which NVRTC finds and refuses, are taken as empty.
+#[test]
+fn nvrtc_leaves_out_thrust() {
+    let Some(environment) = nvrtc() else { return };
+    let folder = Folder::new("thrust");
+    let kernel = "extern \"C\" __global__ void twice(float *x) { x[threadIdx.x] *= 2.0f; }\n";
+    let host = "int main() { thrust::device_vector<float> d(32); twice<<<1, 32>>>(d.data().get()); }\n";
+    folder.write(
+        "kernels/a.cu",
+        &format!("#include <cstdio>\n#include <thrust/device_vector.h>\n{kernel}{host}"),
+    );
+    let outcome = Build::new()
+        .files("kernels/a.cu")
+        .compile_in(&folder.0, &folder.0.join("out"), &environment)
+        .expect("it compiles");
+    let ptx = fs::read_to_string(&outcome.made[0]).expect("it is written");
+    assert!(ptx.contains(".entry twice(") && !ptx.contains("main"), "{ptx}");
+    assert_eq!(outcome.warnings, Vec::<String>::new());
+}

@@ -310,12 +310,12 @@ impl<A: Answers> Expansion<'_, A> {
         });
         for (at, argument) in call.arguments.iter().enumerate() {
             let value = self.argument(scope, id, argument)?;
-            // `None` for buffers.
-            let is_none = matches!(
-                (callee.parameters.get(ArgumentId::new(at)), &value),
-                (Some(Parameter::Buffers(_)), Value::Scalar)
-            );
-            inner.arguments.push(if is_none { Value::List([].into()) } else { value });
+            // A parameter that is a buffer or none is a list of at most one.
+            inner.arguments.push(match (callee.parameters.get(ArgumentId::new(at)), value) {
+                (Some(Parameter::Buffers(_)), Value::Scalar) => Value::List([].into()),
+                (Some(Parameter::Buffers(_)), value @ Value::Buffer(_)) => Value::List([value].into()),
+                (_, value) => value,
+            });
         }
         self.parameters(scope, id, &mut inner)?;
         match callee.capture() {

@@ -107,6 +107,7 @@ impl Sampler<'_> {
 
     fn turn(&mut self, range: &Range<'_>, value: Poly) {
         self.turns.push((range.variable.clone(), value));
+        self.views();
         self.items(&range.each.body);
         self.turns.pop();
     }

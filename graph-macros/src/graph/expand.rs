@@ -402,6 +402,9 @@ impl Expansion<'_> {
                 ArgumentKind::Host(HostType { resource: true, .. }) => {
                     quote!(#name: ::cuweave::__private::Resource::lend(&self.#name))
                 }
+                ArgumentKind::Part(PartType::Buffers(buffer)) if buffer.optional => {
+                    quote!(#name: ::cuweave::__private::SomeOrNone::of(&self.#name))
+                }
                 _ => quote!(#name: &self.#name),
             }
         });

@@ -142,7 +142,8 @@ impl Syntax {
             LaunchArgument::Buffer(_)
             | LaunchArgument::Moved(_)
             | LaunchArgument::Part(_)
-            | LaunchArgument::Field(..) => None,
+            | LaunchArgument::Field(..)
+            | LaunchArgument::Given(..) => None,
         })
     }
 }
@@ -158,6 +159,8 @@ pub enum LaunchArgument {
     Part(Box<Expr>),
     /// A field of a record, for a graph function: a buffer (then with the index of its access), a record or a list.
     Field(u32, Borrow),
+    /// `Some` of a buffer, for a graph function: the index of the access, and how the field of a record is lent.
+    Given(u32, Option<Borrow>),
 }
 
 /// A function being lowered.

@@ -166,7 +166,10 @@ impl PartType {
             }
             PartType::Buffers(buffer) => {
                 let one = buffer.bound("'v");
-                quote!(&'v [#one])
+                match buffer.optional {
+                    true => quote!(::cuweave::__private::SomeOrNone<#one>),
+                    false => quote!(&'v [#one]),
+                }
             }
         }
     }

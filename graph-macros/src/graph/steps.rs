@@ -103,20 +103,20 @@ impl<'l> Steps<'l> {
         if of.statement.kind.is_memory() || of.syntax.faulty {
             return None;
         }
+        let buffer = |index: u32, mark: &'static str| {
+            let (index, name) = (index as usize, (!large).then(|| of.buffer_name(index as usize)));
+            match of.part(index) {
+                Some(part) => Given::Field(mark, name, part),
+                None => Given::Buffer(mark, name, of.element(index)),
+            }
+        };
         let given = |argument: &'l LaunchArgument| match argument {
             LaunchArgument::Scalar(value) => Given::Scalar(value),
+            LaunchArgument::Part(part) => Given::Part(part),
             LaunchArgument::Buffer(index)
             | LaunchArgument::Moved(index)
-            | LaunchArgument::Field(index, _) => {
-                let index = *index as usize;
-                let (name, mark) =
-                    ((!large).then(|| of.buffer_name(index)), of.mark(argument).unwrap_or_default());
-                match of.part(index) {
-                    Some(part) => Given::Field(mark, name, part),
-                    None => Given::Buffer(mark, name, of.element(index)),
-                }
-            }
-            LaunchArgument::Part(part) => Given::Part(part),
+            | LaunchArgument::Field(index, _)
+            | LaunchArgument::Given(index, _) => buffer(*index, of.mark(argument).unwrap_or_default()),
         };
         Some(Alike {
             kind: discriminant(&of.statement.kind),
@@ -145,7 +145,8 @@ impl<'l> Steps<'l> {
             LaunchArgument::Buffer(_)
             | LaunchArgument::Moved(_)
             | LaunchArgument::Part(_)
-            | LaunchArgument::Field(..) => BTreeSet::new(),
+            | LaunchArgument::Field(..)
+            | LaunchArgument::Given(..) => BTreeSet::new(),
         };
         let one = |&at: &usize| self.statement(at).syntax.arguments.iter().map(of).collect();
         self.first.iter().map(one).collect()

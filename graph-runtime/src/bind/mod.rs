@@ -62,7 +62,9 @@ pub(crate) use loops::Loops;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;
-pub use optional::{Absent, BindOptional, BindOptionalMut, Optional, absent};
+pub use optional::{
+    Absent, BindOptional, BindOptionalMut, Optional, SomeOrNone, TypeOfBuffer, absent, is_given,
+};
 pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};

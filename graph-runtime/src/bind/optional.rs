@@ -1,6 +1,7 @@
 //! Buffers that an argument may have none of.
 
-use std::ops::{Deref, DerefMut};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Index};
 
 use cudarc::driver::CudaSlice;
 
@@ -127,6 +128,80 @@ impl<'a, T> BindOptionalMut<'a, T> for Optional<Exclusive<'a, T>> {
     }
 }
 
+/// A buffer or none, as the expressions and calls of a graph function know it: its type, and whether it is given.
+#[derive(Debug)]
+pub struct SomeOrNone<B> {
+    given: bool,
+    buffer: TypeOfBuffer<B>,
+}
+
+/// The type of a buffer that a graph function is given.
+#[derive(Debug)]
+pub struct TypeOfBuffer<B>(PhantomData<fn() -> B>);
+
+impl<B> SomeOrNone<B> {
+    /// Returns the value for an argument.
+    #[must_use]
+    pub fn of(bound: &Optional<B>) -> SomeOrNone<B> {
+        SomeOrNone::new(bound.0.is_some())
+    }
+
+    pub(crate) fn new(given: bool) -> SomeOrNone<B> {
+        SomeOrNone { given, buffer: TypeOfBuffer(PhantomData) }
+    }
+}
+
+impl<B> Clone for SomeOrNone<B> {
+    fn clone(&self) -> SomeOrNone<B> {
+        *self
+    }
+}
+
+impl<B> Copy for SomeOrNone<B> {}
+
+impl<B> Clone for TypeOfBuffer<B> {
+    fn clone(&self) -> TypeOfBuffer<B> {
+        *self
+    }
+}
+
+impl<B> Copy for TypeOfBuffer<B> {}
+
+impl<B> Index<usize> for SomeOrNone<B> {
+    type Output = TypeOfBuffer<B>;
+
+    fn index(&self, _: usize) -> &TypeOfBuffer<B> {
+        &self.buffer
+    }
+}
+
+/// What `if let Some(b) = bias { .. }` takes apart.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no buffer that may be `None`",
+    label = "`if let Some(b)` takes an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`"
+)]
+pub trait MayBeNone {
+    /// Returns true if there is a buffer.
+    fn is_given(&self) -> bool;
+}
+
+impl<B> MayBeNone for Optional<B> {
+    fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl<B> MayBeNone for SomeOrNone<B> {
+    fn is_given(&self) -> bool {
+        self.given
+    }
+}
+
+/// Returns true if there is a buffer.
+pub fn is_given<O: MayBeNone>(buffer: &O) -> bool {
+    buffer.is_given()
+}
+
 /// A type of which `None` is a value in a call of a graph function: of buffers, or of a scalar.
 #[diagnostic::on_unimplemented(
     message = "`None` is given where the graph function takes `{Self}`",
@@ -137,9 +212,9 @@ pub trait Absent {
     fn absent() -> Self;
 }
 
-impl<B> Absent for &[B] {
+impl<B> Absent for SomeOrNone<B> {
     fn absent() -> Self {
-        &[]
+        SomeOrNone::new(false)
     }
 }
 

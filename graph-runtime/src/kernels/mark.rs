@@ -233,8 +233,66 @@ macro_rules! lists {
 }
 lists! {
     {} Vec<L> => [L];
-    {} bind::Optional<L> => [L];
     {const N: usize} [L; N] => [L; N];
+}
+
+impl<'v, L> Lent<'v> for bind::Optional<L> {
+    type Argument = bind::SomeOrNone<L>;
+
+    fn lent(&'v self) -> bind::SomeOrNone<L> {
+        bind::SomeOrNone::of(self)
+    }
+}
+
+impl<'v, L> LentMut<'v> for bind::Optional<L> {
+    type Argument = bind::SomeOrNone<L>;
+
+    fn lent_mut(&'v self) -> bind::SomeOrNone<L> {
+        bind::SomeOrNone::of(self)
+    }
+}
+
+impl<B: Lends> Lends for bind::TypeOfBuffer<B> {
+    type Element = B::Element;
+}
+
+impl<B: LendsMut> LendsMut for bind::TypeOfBuffer<B> {
+    type Element = B::Element;
+}
+
+impl<B: Lends> Lent<'_> for bind::TypeOfBuffer<B> {
+    type Argument = Shared<B::Element>;
+
+    fn lent(&self) -> Shared<B::Element> {
+        Shared::at(0)
+    }
+}
+
+impl<B: LendsMut> LentMut<'_> for bind::TypeOfBuffer<B> {
+    type Argument = Unique<B::Element>;
+
+    fn lent_mut(&self) -> Unique<B::Element> {
+        Unique::at(0)
+    }
+}
+
+/// The bound form of a buffer that may be `None`, which has a form of parameter declarations.
+pub trait DeclaredInOption {
+    /// The form without the `Option`.
+    type Parameter;
+}
+
+impl<T> DeclaredInOption for bind::Shared<'_, T> {
+    type Parameter = Read<T>;
+}
+
+impl<T> DeclaredInOption for bind::Exclusive<'_, T> {
+    type Parameter = ReadWrite<T>;
+}
+
+/// Returns the argument of a graph function for `Some` of a buffer.
+pub fn some<M: Fits<B::Parameter>, B: DeclaredInOption>(_: M) -> bind::SomeOrNone<B> {
+    bind::SomeOrNone::new(true)
 }
 
 /// Returns the argument of a graph function for a part of an argument.

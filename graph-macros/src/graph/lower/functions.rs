@@ -95,7 +95,18 @@ impl Lowering<'_> {
                 arguments.push(LaunchArgument::Scalar(Box::new(Expr::Verbatim(none))));
                 continue;
             }
-            match self.call_argument(argument, callee) {
+            let in_some = self.in_some(argument);
+            match self.call_argument(in_some.unwrap_or(argument), callee) {
+                Ok(Passed::Borrowed(access)) if in_some.is_some() => {
+                    bindings.push(Argument::Access(accesses.len() as u32));
+                    arguments.push(LaunchArgument::Given(accesses.len() as u32, None));
+                    accesses.push(access);
+                }
+                Ok(Passed::Field(place, access, borrow)) if in_some.is_some() => {
+                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
+                    arguments.push(LaunchArgument::Given(accesses.len() as u32, Some(borrow)));
+                    accesses.push(access);
+                }
                 Ok(Passed::Scalar) => {
                     let value = self.substituted(argument);
                     // A `let` of a scalar passes on the scalars of its value.

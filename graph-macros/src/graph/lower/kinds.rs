@@ -168,7 +168,10 @@ fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
                 hosts.push(value);
                 generics.push(generic);
             }
-            LaunchArgument::Moved(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => {}
+            LaunchArgument::Moved(_)
+            | LaunchArgument::Part(_)
+            | LaunchArgument::Field(..)
+            | LaunchArgument::Given(..) => {}
         }
     }
     // The bound tells rustc the types of the closure's parameters, and errors point to the closure.
@@ -418,14 +421,25 @@ impl<'l> Evaluated<'l> {
 
     /// Returns the arguments of a launch or a call.
     pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
-        self.syntax.arguments.iter().map(|argument| match argument {
+        self.syntax.arguments.iter().map(|argument| self.argument(argument))
+    }
+
+    fn argument(&self, argument: &LaunchArgument) -> TokenStream {
+        match argument {
             LaunchArgument::Scalar(value) => quote!(#value),
             LaunchArgument::Part(part) => quote!(#part),
             LaunchArgument::Field(index, borrow) => self.field(*index as usize, *borrow),
             LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
                 self.marker(*index, self.mark(argument).unwrap_or_default())
             }
-        })
+            LaunchArgument::Given(index, borrow) => {
+                let buffer = match borrow {
+                    Some(borrow) => self.field(*index as usize, *borrow),
+                    None => self.marker(*index, self.mark(argument).unwrap_or_default()),
+                };
+                quote_spanned!(self.spans[*index as usize]=> ::cuweave::__private::mark::some(#buffer))
+            }
+        }
     }
 
     /// Returns the name of the mark of an argument that is a buffer.
@@ -433,11 +447,10 @@ impl<'l> Evaluated<'l> {
         let mode = |index: u32| self.statement.accesses[index as usize].mode;
         Some(match argument {
             LaunchArgument::Scalar(_) | LaunchArgument::Part(_) => return None,
-            LaunchArgument::Field(_, Borrow::Mutable) => "lent_mut",
-            LaunchArgument::Field(_, Borrow::Shared) => "lent",
+            LaunchArgument::Field(_, borrow) | LaunchArgument::Given(_, Some(borrow)) => lend(*borrow),
             LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "FreshMoved",
             LaunchArgument::Moved(_) => "Moved",
-            LaunchArgument::Buffer(index) => match mode(*index) {
+            LaunchArgument::Buffer(index) | LaunchArgument::Given(index, None) => match mode(*index) {
                 Mode::Read => "Shared",
                 Mode::ReadWrite => "Unique",
                 Mode::Write => "Fresh",
@@ -448,7 +461,7 @@ impl<'l> Evaluated<'l> {
 
     /// Returns the argument for a field of a record in a call.
     fn field(&self, access: usize, borrow: Borrow) -> TokenStream {
-        let function = ident(if borrow == Borrow::Mutable { "lent_mut" } else { "lent" });
+        let function = ident(lend(borrow));
         let part = self.part(access);
         quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
     }
@@ -464,6 +477,14 @@ impl<'l> Evaluated<'l> {
         }
         let element = self.element(access);
         quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#kind::<#element>::at(#index))
+    }
+}
+
+/// Returns the function of generated code that lends a field of a record.
+fn lend(borrow: Borrow) -> &'static str {
+    match borrow {
+        Borrow::Mutable => "lent_mut",
+        Borrow::Shared => "lent",
     }
 }
 

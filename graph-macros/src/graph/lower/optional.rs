@@ -8,7 +8,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, ExprIf, ExprLet, ExprMatch, ExprMethodCall, Pat, Stmt};
 
-use super::calls::ungrouped;
+use super::calls::{is_named, ungrouped};
 use super::{Lower, Lowering};
 use crate::dims::Bound;
 use crate::graph::place::{Place, PlaceKind};
@@ -39,8 +39,23 @@ impl Lowering<'_> {
     /// Returns the condition that there is a buffer.
     pub(super) fn is_given(&mut self, place: &Place) -> Expr {
         let list = self.substituted(&place.expr);
-        let tokens = quote_spanned!(list.span()=> (::cuweave::__private::__count(&#list) != 0));
+        let tokens = quote_spanned!(list.span()=> ::cuweave::__private::is_given(&#list));
         syn::parse2(tokens).unwrap_or_else(|_| syn::parse_quote!(false))
+    }
+
+    /// Returns the argument in `Some(argument)`, if it may be a buffer.
+    pub(super) fn in_some<'e>(&mut self, argument: &'e Expr) -> Option<&'e Expr> {
+        let Expr::Call(some) = ungrouped(argument) else { return None };
+        let inner = some.args.first().filter(|_| some.args.len() == 1 && is_named(&some.func, "Some"))?;
+        let is_buffer = match ungrouped(inner) {
+            Expr::Reference(_) => true,
+            Expr::Path(path) => {
+                let binding = path.path.get_ident().and_then(|name| self.scopes.get(name));
+                matches!(binding, Some(Binding::View(_) | Binding::Part(_)))
+            }
+            _ => false,
+        };
+        is_buffer.then_some(inner)
     }
 
     /// Returns the buffer, where there is one.
