@@ -252,10 +252,12 @@ impl<'v, L> LentMut<'v> for bind::Optional<L> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Lends> Lends for bind::TypeOfBuffer<B> {
     type Element = B::Element;
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: LendsMut> LendsMut for bind::TypeOfBuffer<B> {
     type Element = B::Element;
 }
