@@ -197,7 +197,7 @@ pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
         At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible,
-        ModuleFailure, OutsideExtent, Refusal, ShortLaunch,
+        ModuleFailure, OutsideExtent, PlanFault, Refusal, ShortLaunch,
     };
 }
 

@@ -9,10 +9,12 @@ mod managed;
 mod multicast;
 mod parts;
 mod places;
+mod plan;
 pub(crate) mod program;
 
 pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
+pub use convert::Result;
 pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
@@ -20,9 +22,7 @@ pub use multicast::MulticastFault;
 use parts::lines;
 pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
 pub(crate) use places::{at_buffer, at_statement, refusals};
-
-/// The result of every fallible function of cuweave.
-pub type Result<T> = std::result::Result<T, Error>;
+pub use plan::PlanFault;
 
 /// An error of the runtime.
 ///
@@ -595,6 +595,6 @@ pub enum Error {
         function: String,
     },
     /// The plan cannot be made.
-    #[error("{0}")]
-    Plan(String),
+    #[error(transparent)]
+    Plan(Box<PlanFault>),
 }

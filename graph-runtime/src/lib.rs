@@ -63,7 +63,7 @@ pub use cuweave_core::plan::budget::CurvePoint;
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
     At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
-    ManagedFault, ModuleFailure, MulticastFault, OutsideExtent, Refusal, Result, ShortLaunch,
+    ManagedFault, ModuleFailure, MulticastFault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};

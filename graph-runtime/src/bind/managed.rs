@@ -13,7 +13,7 @@ use crate::cuda::{
     host_elements, host_elements_mut, page_size, synchronize_devices_without_concurrent_access, whole_pages,
     write_first,
 };
-use crate::error::{Error, ManagedFault, Result};
+use crate::error::{Error, ManagedFault, PlanFault, Result};
 use crate::waits::HeldStream;
 
 use super::buffer::{Buffer, refuse_capture};
@@ -168,7 +168,7 @@ impl<T> Managed<T> {
         context::enter(driver, self.context())?;
         match &self.tracked().unified {
             Some(unified) => Ok((driver, unified)),
-            None => Err(Error::Plan("managed memory has no state".to_owned())),
+            None => Err(PlanFault::Untracked.into()),
         }
     }
 

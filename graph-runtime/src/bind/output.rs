@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
 use crate::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, PlanFault, Result};
 use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
 
 use super::loops::{LoopTurns, Loops};
@@ -263,7 +263,7 @@ impl Slot {
     /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
     pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>, loops: &'e dyn Loops) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.element_type {
-            return Err(Error::Plan(format!("{} has elements of another type", self.at)));
+            return Err(PlanFault::OtherElements(self.at.clone()).into());
         }
         let mut state = self.state();
         let state = &mut *state;
@@ -283,7 +283,7 @@ impl Slot {
         }
         let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
         let Some(made) = made else {
-            return Err(Error::Plan(format!("{} is of another type", self.at)));
+            return Err(PlanFault::OtherType(self.at.clone()).into());
         };
         live.handed = true;
         let lent = OutputBuffer { buffer: made.lend(), slot: self };

@@ -5,7 +5,7 @@ use cuweave_core::diagnostic::Diagnostic;
 use cuweave_core::ir::{BufferId, Program};
 use cuweave_core::layout::LayoutError;
 
-use super::{At, Error, Fault, at_buffer, refusals};
+use super::{At, Error, Fault, PlanFault, at_buffer, refusals};
 
 /// Converts an error of the stages that run at build time.
 pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
@@ -21,7 +21,12 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             let at = At { name, file, line: program.options.line, column: 0 };
             Error::Budget { at: Box::new(at), reason: error.to_string() }
         }
-        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
+        other => PlanFault::Stage {
+            function: program.name.to_string(),
+            file: program.file.to_string(),
+            reason: other,
+        }
+        .into(),
     }
 }
 

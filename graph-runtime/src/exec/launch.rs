@@ -10,7 +10,7 @@ use crate::bind::{Generation, Handed, Hindrance, Ledger, Output};
 use crate::build::{Turns, check_overlap};
 use crate::context;
 use crate::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
-use crate::error::{Error, ManagedFault, Result, at_buffer};
+use crate::error::{Error, ManagedFault, PlanFault, Result, at_buffer};
 use crate::kernels::Note;
 use crate::ranges;
 use crate::waits::{self, HeldStream, SideStream, StreamKey};
@@ -182,7 +182,10 @@ impl Core {
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
             Some(slot) => slot.output(self),
-            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program().name))),
+            None => {
+                let function = self.definition.program().name.to_string();
+                Err(PlanFault::NoOutput { function, index }.into())
+            }
         }
     }
 
@@ -202,10 +205,7 @@ impl Core {
         }
         match given.next() {
             None => Ok(()),
-            Some(_) => Err(Error::Plan(format!(
-                "`{}` is handed more outputs than it takes",
-                self.definition.program().name
-            ))),
+            Some(_) => Err(PlanFault::TooManyOutputs(self.definition.program().name.to_string()).into()),
         }
     }
 

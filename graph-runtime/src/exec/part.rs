@@ -8,7 +8,7 @@ use cuweave_core::ir::{StatementId, Text};
 
 use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
 use crate::build::Shift;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, PlanFault, Result};
 use crate::statements::{self, UnprovedLaunches};
 use crate::token::Token;
 
@@ -262,7 +262,7 @@ impl Core {
         let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
         self.changeable()?;
         let Some(scalar) = self.definition.flat.field(argument, &path) else {
-            return Err(Error::Plan(format!("`{name}` has no scalar `{field}`")));
+            return Err(PlanFault::NoScalar { record: name.to_owned(), field }.into());
         };
         if let Some(reason) = self.definition.flat.fixed(scalar) {
             let mut at = self.at_function();

@@ -21,7 +21,7 @@ use crate::build::{
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver, HostWork, Word};
-use crate::error::{Error, Result};
+use crate::error::{Error, PlanFault, Result};
 use crate::kernels::{Limits, Modules, programmatic};
 use crate::observe::BuildTimes;
 use crate::ranges;
@@ -171,16 +171,14 @@ fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<Bu
     }
     let mut built = None;
     let expanded = args.with_body(&mut |body| {
-        let table = body
-            .table(Token)
-            .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+        let table = body.table(Token).ok_or_else(|| Error::from(PlanFault::OtherVersion))?;
         built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
         Ok(())
     });
     // The user's expressions may have changed the current context.
     driver.enter(Context::of(ctx))?;
     expanded?;
-    built.ok_or_else(|| Error::Plan("the graph function has no body".to_owned()))
+    built.ok_or_else(|| PlanFault::NoBody.into())
 }
 
 /// The functions of host statements.

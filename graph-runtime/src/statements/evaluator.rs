@@ -7,7 +7,7 @@ use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
 
 use crate::cuda::{HostWork, Word};
-use crate::error::{At, Error, Result, at_statement};
+use crate::error::{At, Error, PlanFault, Result, at_statement};
 use crate::kernels::{Finding, Kernel, Limits, Modules};
 
 use super::hosts::WorkId;
@@ -45,7 +45,7 @@ impl<'b> Evaluator<'b> {
         self.program.statements[self.statement]
             .accesses
             .get(size(index))
-            .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
+            .ok_or_else(|| PlanFault::NoAccess { at: self.at(), index }.into())
     }
 }
 

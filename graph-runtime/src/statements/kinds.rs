@@ -12,7 +12,7 @@ use cuweave_core::kind::{Kind, Stage, SyncWord};
 
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::cuda::{Event, HostMemory, HostWork, Word, host_work};
-use crate::error::{Error, Result, at_statement};
+use crate::error::{PlanFault, Result, at_statement};
 use crate::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 
 use super::arguments::Arguments;
@@ -363,8 +363,7 @@ impl RecordExt for Record {
             Kind::Sync(word, sync) => with(&sync.node(emission, statement, word)),
             // The nodes of a library call are captured; those of a condition have handles.
             Kind::Capture(()) | Kind::Condition(()) | Kind::Join(()) | Kind::Alloc(()) | Kind::Free(()) => {
-                let at = at_statement(emission.program, statement);
-                return Err(Error::Plan(format!("{at} was not evaluated")));
+                return Err(PlanFault::NotEvaluated(at_statement(emission.program, statement)).into());
             }
         })
     }

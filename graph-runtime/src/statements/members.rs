@@ -5,7 +5,7 @@ use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::MOST_BLOCKS;
 use cuweave_core::operation::{BatchId, Operation, Operations};
 
-use crate::error::{Error, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::LaunchRecord;
 
 use super::kinds::{Record, RecordExt};
@@ -14,7 +14,7 @@ use super::kinds::{Record, RecordExt};
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
     let first = operation.sources.first();
     let found = operations.batches.as_slice().binary_search_by(|batch| batch.members.first().cmp(&first));
-    found.map(BatchId::new).map_err(|_| Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
+    found.map(BatchId::new).map_err(|_| PlanFault::NoBatch(operation.name.to_string()).into())
 }
 
 /// Returns the recorded launch of a statement.
@@ -24,7 +24,7 @@ pub(crate) fn launch_of(
     statement: StatementId,
 ) -> Result<LaunchRecord> {
     let launch = records[statement].launch().copied();
-    launch.ok_or_else(|| Error::Plan(format!("{} is no launch", at_statement(program, statement))))
+    launch.ok_or_else(|| PlanFault::NoLaunch(at_statement(program, statement)).into())
 }
 
 /// Returns the dimension of the grid along which the members of an operation lie. If their blocks are consecutive, returns

@@ -10,7 +10,7 @@ use cuweave_core::structure::Choice;
 use cuweave_core::table::{Decoded, Op, TableHandle};
 
 use crate::build::bounds::symbols::Symbols;
-use crate::error::{At, DeviceFault, Error, Fault, Result};
+use crate::error::{At, DeviceFault, Error, Fault, PlanFault, Result};
 use crate::statements::{Dim, compute, dim};
 use crate::token::Token;
 
@@ -119,8 +119,10 @@ impl<'b> Asked<'b> {
             _ => None,
         };
         let text = &table.program.dims[id];
-        let value = compute(code, operand, &mut self.stack)
-            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
+        let value = compute(code, operand, &mut self.stack).ok_or_else(|| PlanFault::NoCode {
+            function: table.program.name.to_string(),
+            text: text.to_string(),
+        })?;
         match of(value) {
             Ok(value) => Ok(value),
             Err(fault) => {
@@ -150,7 +152,7 @@ fn of_code(table: TableHandle) -> Option<&'static Decoded> {
 /// Returns the error for an answer of the wrong kind. It does not occur: questions are compared before answers are given.
 #[cold]
 fn unlike(at: Place<'_>) -> Error {
-    Error::Plan(format!("{}: an answer to another question", function(at)))
+    PlanFault::OtherAnswer(function(at)).into()
 }
 
 /// Returns the place of the function that is expanded.
@@ -231,7 +233,7 @@ impl Answers for Asked<'_> {
                 let reason = format!("`{one}` and `{other}` are not of one length and one element type");
                 Error::Config { at, reason }
             }
-            Refusal::Malformed(what) => Error::Plan(format!("{at}: {what}")),
+            Refusal::Malformed(what) => PlanFault::Malformed { at, what }.into(),
         }
     }
 }

@@ -5,7 +5,7 @@ use cuweave_core::index::Vector;
 use cuweave_core::table::TableHandle;
 
 use crate::build::calls::capture::Capture;
-use crate::error::{Error, Result};
+use crate::error::{PlanFault, Result};
 use crate::statements::{Dim, Evaluation};
 use crate::token::Token;
 
@@ -43,7 +43,7 @@ pub trait Body {
     /// Runs the body of a library call. Graph functions have none.
     fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {
         let _ = token;
-        Err(Error::Plan(format!("{capture:?} is no library call")))
+        Err(PlanFault::NoLibraryCall(format!("{capture:?}")).into())
     }
 }
 

@@ -6,7 +6,7 @@ use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement
 
 use crate::bind::{MemoryKind, Operand, Prologue};
 use crate::cuda::Driver;
-use crate::error::{At, Error, ManagedFault, Result, at_buffer, at_statement};
+use crate::error::{At, Error, ManagedFault, PlanFault, Result, at_buffer, at_statement};
 
 use super::devices::Contexts;
 
@@ -155,7 +155,7 @@ pub(crate) fn check_operands(
             Origin::Taken | Origin::Alloc(_) | Origin::Part(_) => MemoryKind::Taken,
         };
         if kind != operand.kind || u64::from(buffer.element) != operand.element {
-            return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));
+            return Err(PlanFault::OtherMemory(at()).into());
         }
         if operand.device.is_none() {
             return Err(Error::OtherContext { at: at(), ways: other_context(kind) });
@@ -179,7 +179,7 @@ pub(crate) fn check_operands(
     if count == operands.len() {
         Ok(())
     } else {
-        Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
+        Err(PlanFault::TooManyBuffers(program.name.to_string()).into())
     }
 }
 

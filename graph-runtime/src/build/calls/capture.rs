@@ -22,7 +22,7 @@ use crate::cuda::{
     CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
     Driver, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
-use crate::error::{At, CallFault, Error, Result};
+use crate::error::{At, CallFault, Error, PlanFault, Result};
 use crate::statements::Dim;
 
 /// The nodes of a library call.
@@ -76,7 +76,7 @@ impl Capture<'_> {
     ///
     /// Another length than the memory was planned with.
     pub fn buffer<T>(&self, index: u32, declared: Dim) -> Result<CallBuffer<T>> {
-        let missing = || Error::Plan(format!("{} has no parameter {index}", self.at));
+        let missing = || PlanFault::NoParameter { at: self.at.clone(), index };
         let &(address, planned) = self.memory.get(size(index)).ok_or_else(missing)?;
         let now = declared.value().map_err(|fault| Error::Size {
             what: "the length of a parameter",

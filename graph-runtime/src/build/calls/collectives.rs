@@ -27,7 +27,7 @@ use crate::cuda::{
     Beside, Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Sequence, Stream,
     during_capture, record,
 };
-use crate::error::{At, CallFault, Error, Result, at_statement};
+use crate::error::{At, CallFault, Error, PlanFault, Result, at_statement};
 use crate::observe::CollectiveEntry;
 
 use super::agreed::{Agreed, Arrived};
@@ -265,7 +265,7 @@ impl Nodes {
             }
             None => {
                 let at = self.at(definition.program(), operation);
-                Error::Plan(format!("{at} waits for what is never added"))
+                PlanFault::NeverAdded(at).into()
             }
         }
     }

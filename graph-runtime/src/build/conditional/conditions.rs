@@ -14,7 +14,7 @@ use crate::build::calls::capture::Captured;
 use crate::build::graph::definition::Definition;
 use crate::build::graph::nodes::Nodes;
 use crate::cuda::{Branching, Filling, Node};
-use crate::error::{Error, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::HUB;
 
 use super::bodies::Bodies;
@@ -31,7 +31,7 @@ impl Nodes {
         after: &[Node],
     ) -> Result<Captured> {
         let statement = operation.sources[0];
-        let missing = || Error::Plan(format!("`{}` has no body", operation.name));
+        let missing = || PlanFault::BeginsNothing(operation.name.to_string());
         let scope = bodies.begun_by(statement).ok_or_else(missing)?.clone();
         let arms: Vec<Scope> = bodies.scopes.arms(scope.first).cloned().collect();
         let (driver, context) = (definition.driver, definition.context_of(operation.device));
@@ -52,10 +52,7 @@ impl Nodes {
                 [node] => {
                     Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
                 }
-                _ => Err(Error::Plan(format!(
-                    "an arm of `{}` depends on what another does not",
-                    operation.name
-                ))),
+                _ => Err(PlanFault::UnequalArms(operation.name.to_string()).into()),
             };
         }
         let handle = *bodies.handles.get(&statement).ok_or_else(missing)?;
@@ -86,7 +83,7 @@ impl Nodes {
         after: &[Node],
     ) -> Result<Captured> {
         let statement = operation.sources[0];
-        let missing = || Error::Plan(format!("`{}` ends no body", operation.name));
+        let missing = || PlanFault::EndsNothing(operation.name.to_string());
         let scope = bodies.ended_by(statement).ok_or_else(missing)?;
         let begin = self.operations.of_statement[scope.condition].ok_or_else(missing)?;
         let node = self.nodes[begin];
@@ -126,10 +123,7 @@ impl Nodes {
             }
             None => of_arms(arms, &handles, address(0)),
         }
-        .ok_or_else(|| {
-            let name = &definition.program().statements[statement].name;
-            Error::Plan(format!("`{name}` has no condition, or lists too many values"))
-        })?;
+        .ok_or_else(|| PlanFault::NoCondition(definition.program().statements[statement].name.to_string()))?;
         let program = definition.program();
         let (at, device) = (at_statement(program, statement), program.statements[statement].device);
         self.add_single(definition, (self.into, after), (kernel, &words), (device, Some(at)))
@@ -171,10 +165,11 @@ impl Nodes {
         let begin = scope.and_then(|scope| self.operations.of_statement[bodies.scopes.list[scope].condition]);
         match others.into_iter().find(|&at| Some(at) != begin) {
             None => Ok(same),
-            Some(at) => Err(Error::Plan(format!(
-                "an edge from `{}` to `{}` crosses the border of a body",
-                list[at].name, operation.name
-            ))),
+            Some(at) => Err(PlanFault::CrossesBody {
+                from: list[at].name.to_string(),
+                to: operation.name.to_string(),
+            }
+            .into()),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::build::graph::definition::Definition;
 use crate::build::graph::nodes::Nodes;
 use crate::build::plan::hook;
 use crate::cuda::{Launching, Node, Values};
-use crate::error::{Error, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::observe::annotate;
 use crate::statements::{Record, address, batch_of, first_blocks, launch_of};
 
@@ -105,7 +105,7 @@ impl Nodes {
         if self.batches.of.get(batch).is_some() {
             return Ok(batch);
         }
-        Err(Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
+        Err(PlanFault::NoBatch(operation.name.to_string()).into())
     }
 
     /// Writes a member's parameters, and its grid, into its record.

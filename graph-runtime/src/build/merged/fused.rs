@@ -9,7 +9,7 @@ use cuweave_core::operation::{ChainId, Operation, OperationId};
 use crate::build::graph::definition::Definition;
 use crate::build::graph::nodes::Nodes;
 use crate::cuda::{Launching, Node, Values};
-use crate::error::{Error, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::statements::{Record, address, first_blocks, launch_of};
 
 use super::tables::FusedNode;
@@ -89,10 +89,7 @@ impl Nodes {
         let position = operations.chains[chain].position(statement);
         let of = |(of, part): (usize, usize)| Some((kernel.record(of), kernel.table.parts.get(part)?));
         let Some((record, places)) = position.and_then(of) else {
-            return Err(Error::Plan(format!(
-                "{} is no member of its chain",
-                at_statement(program, statement)
-            )));
+            return Err(PlanFault::NoMember(at_statement(program, statement)).into());
         };
         let mut at = 0;
         for (param, &(offset, bytes)) in launch.kernel.params.iter().zip(places) {

@@ -12,7 +12,7 @@ use cuweave_core::operation::{OperationId, Operations, What};
 use cuweave_ptx::rewrite::Table;
 
 use crate::cuda::{Packed, Simulator};
-use crate::error::{Error, Result};
+use crate::error::{PlanFault, Result};
 
 type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
 type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
@@ -86,7 +86,7 @@ pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Resu
     }
     if Simulator::get().is_none() {
         CHANGE_TABLES.with(|[_, now]| now.take());
-        return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
+        return Err(PlanFault::NotSimulated.into());
     }
     let Some(change) = change else { return Ok(true) };
     let operations = Arc::make_mut(operations);
@@ -107,7 +107,6 @@ pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
 
 /// Checks that changed operations can be added: everything that an operation names exists and precedes it.
 fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
-    let fault = |at: OperationId| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
     for (at, operation) in operations.list.enumerate() {
         let memory = match operation.what {
             What::Alloc { memory } | What::Free { memory } => Some(memory),
@@ -121,12 +120,12 @@ fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
             && after
             && memory.is_none_or(|memory| memory.index() < operations.memories.len()))
         {
-            return Err(fault(at));
+            return Err(PlanFault::Changed(at).into());
         }
     }
     if operations.places.len() == program.buffers.len() {
         Ok(())
     } else {
-        Err(fault(OperationId::from_u32(0)))
+        Err(PlanFault::Changed(OperationId::from_u32(0)).into())
     }
 }

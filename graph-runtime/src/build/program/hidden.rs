@@ -10,7 +10,7 @@ use cuweave_core::ir::{BufferId, Device, Kind, Mode, Program, StatementId};
 use cuweave_core::order::shared::{Effect, Use, missing};
 use cuweave_core::reach::{Cycle, Reach};
 
-use crate::error::{Error, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::{LaunchRecord, Module, ParamKind, Updates};
 use crate::statements::Record;
 
@@ -63,7 +63,7 @@ pub(crate) fn edges(
     for &(before, after) in checked.edges().iter() {
         preds[after].push(before);
     }
-    let reach = Reach::of(&preds).map_err(|cycle| Error::Plan(cycle.to_string()))?;
+    let reach = Reach::of(&preds).map_err(PlanFault::Cyclic)?;
     let forward = checked.edges().iter().all(|(before, after)| before < after);
     let mut found: BTreeMap<(StatementId, StatementId), State<'_>> = BTreeMap::new();
     for (&state, uses) in &uses {

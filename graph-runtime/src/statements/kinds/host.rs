@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuweave_core::ir::StatementId;
 
 use crate::cuda::{HostCall, Node, Outcome};
-use crate::error::{Error, Result, at_statement};
+use crate::error::{PlanFault, Result, at_statement};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::hosts::{Hosts, WorkId};
 
@@ -27,10 +27,7 @@ impl HostNode<'_> {
         let ranges = (0..accesses).map(|access| emission.range_of(statement, access)).collect();
         match hosts.call(work, statement, ranges) {
             Some(call) => Ok(HostNode { hosts, statement, call }),
-            None => {
-                let at = at_statement(emission.program, statement);
-                Err(Error::Plan(format!("{at} has no function")))
-            }
+            None => Err(PlanFault::NoFunction(at_statement(emission.program, statement)).into()),
         }
     }
 }

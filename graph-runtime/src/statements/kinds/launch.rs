@@ -8,7 +8,7 @@ use cuweave_core::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
-use crate::error::{Error, Fault, OutsideExtent, Refusal, Result, ShortLaunch};
+use crate::error::{Error, Fault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch};
 use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind, Shape};
 use crate::statements::arguments::Arguments;
 use crate::statements::config::{BlockLimits, Config};
@@ -76,7 +76,7 @@ impl Evaluator<'_> {
         // Behind the buffers that it is given stand the elements of its tables of pointers.
         let (accesses, pointed) = accesses.split_at(given.min(accesses.len()));
         if arguments.words().len() != kernel.words || arguments.in_order != given || accesses.len() != given {
-            return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
+            return Err(PlanFault::OtherArguments { at: self.at(), kernel: kernel.name }.into());
         }
         if let Some(fault) = arguments.fault {
             return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
