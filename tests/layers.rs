@@ -30,6 +30,7 @@ const CRATES: [(&str, &[&str]); 8] = [
             "kind",
             "structure",
             "ir",
+            "location",
             "codes",
             "diagnostic",
             "paths",

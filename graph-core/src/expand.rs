@@ -7,10 +7,12 @@
 
 mod answers;
 mod arguments;
+pub mod fixed;
 mod flat;
 mod items;
 mod library;
 mod scope;
+pub mod symbols;
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -23,8 +25,8 @@ use flat::{Flat, Scope};
 use scope::Expansion;
 
 pub use answers::{
-    Answers, At, Described, DescribedBuffer, Formula, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS,
-    Moving, Number, Refusal,
+    Answers, Described, DescribedBuffer, ExpansionPoint, Formula, Frame, FrameId, Instance, MOST_STATEMENTS,
+    MOST_TURNS, Moving, Number, Refusal,
 };
 
 /// A flat program, and where its statements come from.

@@ -34,6 +34,7 @@ pub mod kind;
 pub mod launches;
 #[cfg(feature = "back")]
 pub mod layout;
+pub mod location;
 #[cfg(feature = "back")]
 pub mod operation;
 pub mod order;

@@ -15,13 +15,15 @@ pub(crate) mod program;
 pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
 pub use convert::Result;
+pub use cuweave_core::location::At;
+pub(crate) use cuweave_core::location::{at_attribute, at_buffer, at_function, at_statement};
 pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 use parts::lines;
-pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
-pub(crate) use places::{at_buffer, at_statement, refusals};
+pub use parts::{DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
+pub(crate) use places::refusals;
 pub use plan::PlanFault;
 
 /// An error of the runtime.

@@ -110,7 +110,7 @@ pub trait Answers {
     /// Returns the value of a bound, by its code. `length` returns the value of [`Op::Length`] and [`Op::Extent`].
     fn bound(
         &mut self,
-        at: At<'_>,
+        at: ExpansionPoint<'_>,
         dim: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Self::Error>;
@@ -118,7 +118,7 @@ pub trait Answers {
     /// Returns the value of an end of a loop, which may be negative, by its code.
     fn end(
         &mut self,
-        at: At<'_>,
+        at: ExpansionPoint<'_>,
         dim: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<i128, Self::Error> {
@@ -126,18 +126,23 @@ pub trait Answers {
     }
 
     /// Returns the arm that a choice takes; one beyond the arms takes none.
-    fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Self::Error>;
+    fn arm(&mut self, at: ExpansionPoint<'_>, choice: &Choice) -> Result<u32, Self::Error>;
 
     /// Returns the function that a call enters.
-    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Self::Error>;
+    fn callee(&mut self, at: ExpansionPoint<'_>, call: StatementId) -> Result<TableHandle, Self::Error>;
 
     /// Returns the error for a program that cannot be expanded.
-    fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Self::Error;
+    fn refused(
+        &mut self,
+        at: ExpansionPoint<'_>,
+        statement: Option<StatementId>,
+        refusal: Refusal,
+    ) -> Self::Error;
 }
 
 /// A place in an expansion: the frames so far, the current one, and the values of its loop variables.
 #[derive(Clone, Copy, Debug)]
-pub struct At<'e> {
+pub struct ExpansionPoint<'e> {
     /// All frames.
     pub frames: &'e Vector<FrameId, Frame>,
     /// The current one.
@@ -146,7 +151,7 @@ pub struct At<'e> {
     pub turns: &'e [i64],
 }
 
-impl<'e> At<'e> {
+impl<'e> ExpansionPoint<'e> {
     /// The function of the current frame.
     pub fn table(&self) -> &'e Decoded {
         &self.frames[self.frame].table
@@ -167,11 +172,11 @@ impl<'e> At<'e> {
     }
 
     /// Returns the place of the call, and the caller's bound that is passed for a leaf. `None` if the leaf is no parameter.
-    pub fn passed(&self, leaf: LeafId) -> Option<(At<'e>, DimId)> {
+    pub fn passed(&self, leaf: LeafId) -> Option<(ExpansionPoint<'e>, DimId)> {
         let Frame { table, call, .. } = &self.frames[self.frame];
         let (caller, statement, turns) = call.as_ref()?;
         let own = table.scalars.position(|scalar| scalar.leaf == Some(leaf))?;
-        let caller = At { frames: self.frames, frame: *caller, turns };
+        let caller = ExpansionPoint { frames: self.frames, frame: *caller, turns };
         let Kind::Call(call) = caller.table().program.statements[*statement].kind else { return None };
         let mut pairs = table.parameters.iter().zip(&caller.table().structure.calls[call].arguments);
         let argument = pairs.find_map(|(parameter, argument)| match (parameter, argument) {

@@ -1,7 +1,8 @@
 //! Statements, loops and choices.
 
 use super::answers::{
-    Answers, At, Frame, FrameId, Instance, MOST_DEVICES, MOST_STATEMENTS, MOST_TURNS, Refusal, ZERO,
+    Answers, ExpansionPoint, Frame, FrameId, Instance, MOST_DEVICES, MOST_STATEMENTS, MOST_TURNS, Refusal,
+    ZERO,
 };
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
@@ -134,7 +135,7 @@ impl<A: Answers> Expansion<'_, A> {
                 Item::Statement(statement) => self.statement(scope, *statement)?,
                 Item::Loop(each) => self.turns(scope, each)?,
                 Item::Choice(choice) => {
-                    let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+                    let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
                     let arm = self.answers.arm(at, choice)?;
                     if let Some(arm) = choice.arms.get(size(arm)) {
                         self.items(scope, arm)?;
@@ -294,7 +295,7 @@ impl<A: Answers> Expansion<'_, A> {
                 self.part(scope, *part, Some(id))?;
             }
         }
-        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
         self.not_again(scope, id, &callee)?;
         let first = self.flat.next();

@@ -1,6 +1,6 @@
 //! The names of a scope in the flat program: arguments, buffers, bounds and parts.
 
-use super::answers::{Answers, At, Formula, Frame, FrameId, Number, Refusal};
+use super::answers::{Answers, ExpansionPoint, Formula, Frame, FrameId, Number, Refusal};
 use super::flat::{Flat, Scope, Value, Window};
 use crate::ids::ArgumentId;
 use crate::index::{Vector, wide};
@@ -32,7 +32,7 @@ impl<A: Answers> Expansion<'_, A> {
         statement: Option<StatementId>,
         refusal: Refusal,
     ) -> A::Error {
-        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         self.answers.refused(at, statement, refusal)
     }
 
@@ -75,14 +75,14 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     fn bound(&mut self, scope: &Scope, dim: DimId, lengths: &[(Op, Number)]) -> Result<Number, A::Error> {
-        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         self.answers.bound(at, dim, &mut |op| known(lengths, op))
     }
 
     /// Returns an end of a loop, which may be negative.
     pub(super) fn end(&mut self, scope: &Scope, dim: DimId) -> Result<i128, A::Error> {
         let lengths = self.lengths(scope, dim)?;
-        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         self.answers.end(at, dim, &mut |op| known(&lengths, op))
     }
 

@@ -153,7 +153,7 @@ impl Declaration<'_> {
     ) -> Result<Described> {
         let file = cuweave_core::ir::Text::Borrowed(self.file);
         let len = len.map_err(|fault| {
-            let at = At { name: name.clone(), file: file.to_string(), line: self.line, column: 0 };
+            let at = At::new(name.clone(), self.file, self.line);
             Error::Size { what: "the length", at: Box::new(at), text: self.text.to_owned(), fault }
         })?;
         Ok(Described::Buffer(Box::new(DescribedBuffer {

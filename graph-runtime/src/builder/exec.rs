@@ -63,7 +63,7 @@ impl<'e> Launched<'e, '_> {
 
 impl<'a> Args<'a> {
     fn site(&self, place: Place, name: &str) -> At {
-        At { name: name.to_owned(), file: place.file.to_owned(), line: place.line, column: place.column }
+        At::new(name, place.file, place.line).with_column(place.column)
     }
 
     fn foreign(&self, place: Place, what: &str, method: &str) -> Error {

@@ -151,7 +151,7 @@ impl Program {
 
     /// Returns a place with a name.
     pub fn at(&self, place: Place, name: &str) -> At {
-        At { name: name.to_owned(), file: place.file.to_owned(), line: place.line, column: place.column }
+        At::new(name, place.file, place.line).with_column(place.column)
     }
 
     /// Returns an error at a statement.

@@ -2,7 +2,8 @@
 
 use crate::cuda::{self, Failure};
 
-use super::parts::{At, DriverFailure, FailedCall};
+use super::At;
+use super::parts::{DriverFailure, FailedCall};
 
 /// Describes a failed call with the driver's texts and log.
 pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {

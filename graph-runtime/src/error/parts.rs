@@ -3,30 +3,9 @@
 use std::fmt;
 
 use cuweave_core::codes::Code;
+use cuweave_core::location::At;
 
 use crate::cuda;
-
-/// A name of the user's source and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub struct At {
-    /// The name.
-    pub name: String,
-    /// The file, as the compiler named it.
-    pub file: String,
-    /// The line.
-    pub line: u32,
-    /// The column; 0 where it is not known, as in graph functions.
-    pub column: u32,
-}
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let At { name, file, line, column } = self;
-        write!(f, "`{name}` ({file}:{line}")?;
-        if *column == 0 { f.write_str(")") } else { write!(f, ":{column})") }
-    }
-}
 
 /// The reason that an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +221,7 @@ mod tests {
     fn a_driver_failure_names_call_node_place_and_error() {
         let failure = DriverFailure {
             call: FailedCall::Named("cuGraphAddMemAllocNode".into()),
-            at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12, column: 0 })),
+            at: Some(Box::new(At::new("h", "src/main.rs", 12))),
             code: 2,
             name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
             text: "out of memory".into(),

@@ -1,24 +1,11 @@
-//! The places of a program's buffers, statements and diagnostics in the source.
+//! The source lines of diagnostics.
 
 use cuweave_core::diagnostic::{Diagnostic, Site};
 use cuweave_core::index::size;
-use cuweave_core::ir::{BufferId, Program, StatementId};
+use cuweave_core::ir::Program;
+use cuweave_core::location::{at_buffer, at_statement};
 
-use super::parts::{At, Refusal};
-
-/// Returns the place of a buffer's declaration.
-pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
-    let declared = &program.buffers[buffer];
-    let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: declared.name.to_string(), file, line: declared.line, column: declared.column })
-}
-
-/// Returns the place of a statement.
-pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
-    let statement = &program.statements[statement];
-    let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
-    Box::new(At { name: statement.name.to_string(), file, line: statement.line, column: statement.column })
-}
+use super::parts::Refusal;
 
 /// Returns diagnostics with their source lines.
 pub(crate) fn refusals<'d>(

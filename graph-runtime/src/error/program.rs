@@ -5,7 +5,7 @@ use cuweave_core::diagnostic::Diagnostic;
 use cuweave_core::ir::{BufferId, Program};
 use cuweave_core::layout::LayoutError;
 
-use super::{At, Error, Fault, PlanFault, at_buffer, refusals};
+use super::{Error, Fault, PlanFault, at_attribute, at_buffer, refusals};
 
 /// Converts an error of the stages that run at build time.
 pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
@@ -17,9 +17,7 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
         BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let (name, file) = (program.name.to_string(), program.file.to_string());
-            let at = At { name, file, line: program.options.line, column: 0 };
-            Error::Budget { at: Box::new(at), reason: error.to_string() }
+            Error::Budget { at: at_attribute(program), reason: error.to_string() }
         }
         other => PlanFault::Stage {
             function: program.name.to_string(),

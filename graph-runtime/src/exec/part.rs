@@ -8,7 +8,7 @@ use cuweave_core::ir::{StatementId, Text};
 
 use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
 use crate::build::Shift;
-use crate::error::{At, Error, PlanFault, Result};
+use crate::error::{At, Error, PlanFault, Result, at_function};
 use crate::statements::{self, UnprovedLaunches};
 use crate::token::Token;
 
@@ -245,9 +245,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
 impl Core {
     /// Returns the source line of the graph function.
     fn at_function(&self) -> Box<At> {
-        let program = self.definition.program();
-        let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-        Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+        at_function(self.definition.program())
     }
 
     /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the

@@ -70,8 +70,7 @@ impl Core {
         self.changeable()?;
         if let Some(reason) = self.definition.flat.fixed(scalar) {
             let scalar = &self.definition.flat.scalars[scalar];
-            let file = self.definition.program().file.to_string();
-            let at = Box::new(At { name: scalar.name.to_string(), file, line: scalar.line, column: 0 });
+            let at = Box::new(At::new(&*scalar.name, &*self.definition.program().file, scalar.line));
             return Err(Error::BuildAgain { at, reason });
         }
         Ok(())

@@ -256,7 +256,7 @@ impl Apart {
     fn text(&self, shown: fn(&str) -> String, groups: usize) -> String {
         let mut launches: Vec<Repeated> = Vec::new();
         for next in &self.launches {
-            let at = At { name: shown(&next.at.name), ..next.at.clone() };
+            let at = next.at.clone().with_name(shown(&next.at.name));
             match launches.last_mut() {
                 Some(last) if last.at == at => last.times += next.times,
                 _ => launches.push(Repeated { at, times: next.times }),

@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     fn at(name: &str, line: u32) -> At {
-        At { name: name.to_owned(), file: "src/model.rs".to_owned(), line, column: 0 }
+        At::new(name, "src/model.rs", line)
     }
 
     #[test]

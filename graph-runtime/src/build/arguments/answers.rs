@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use cuweave_core::expand::{Answers, At as Place, FrameId, Number, Refusal};
+use cuweave_core::expand::symbols::Symbols;
+use cuweave_core::expand::{Answers, ExpansionPoint as Place, FrameId, Number, Refusal};
 use cuweave_core::ids::LeafId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{DimId, StatementId};
 use cuweave_core::structure::Choice;
 use cuweave_core::table::{Decoded, Op, TableHandle};
 
-use crate::build::bounds::symbols::Symbols;
-use crate::error::{At, DeviceFault, Error, Fault, PlanFault, Result};
+use crate::error::{At, DeviceFault, Error, Fault, PlanFault, Result, at_function, at_statement};
 use crate::statements::{Dim, compute, dim};
 use crate::token::Token;
 
@@ -157,20 +157,13 @@ fn unlike(at: Place<'_>) -> Error {
 
 /// Returns the place of the function that is expanded.
 fn function(at: Place<'_>) -> Box<At> {
-    let program = &at.table().program;
-    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+    at_function(&at.table().program)
 }
 
 fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
     let program = &at.table().program;
     match statement {
-        Some(statement) => {
-            let statement = &program.statements[statement];
-            let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
-            let name = statement.name.to_string();
-            Box::new(At { name, file, line: statement.line, column: statement.column })
-        }
+        Some(statement) => at_statement(program, statement),
         None => function(at),
     }
 }
@@ -223,11 +216,11 @@ impl Answers for Asked<'_> {
             Refusal::Recursion { cycle } => Error::Recursion { at, cycle },
             Refusal::TooLarge { most } => Error::TooLarge { at, most },
             Refusal::Returned { buffer, declared, actual } => {
-                let program = At { name: buffer, ..*at };
+                let program = at.clone().with_name(buffer);
                 Error::ReturnedLength { at: Box::new(program), declared, actual }
             }
             Refusal::AtLeast { argument, least, value } => {
-                Error::AtLeast { at: Box::new(At { name: argument, ..*at }), least, value }
+                Error::AtLeast { at: Box::new(at.with_name(argument)), least, value }
             }
             Refusal::Unlike { one, other } => {
                 let reason = format!("`{one}` and `{other}` are not of one length and one element type");

@@ -6,7 +6,7 @@ use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement
 
 use crate::bind::{MemoryKind, Operand, Prologue};
 use crate::cuda::Driver;
-use crate::error::{At, Error, ManagedFault, PlanFault, Result, at_buffer, at_statement};
+use crate::error::{At, Error, ManagedFault, PlanFault, Result, at_attribute, at_buffer, at_statement};
 
 use super::devices::Contexts;
 
@@ -55,12 +55,7 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
                 dim if program.options.devices == dim => "the number of devices",
                 _ => "a bound of a loop or a part",
             },
-            Box::new(At {
-                name: program.name.to_string(),
-                file: program.file.to_string(),
-                line: program.options.line,
-                column: 0,
-            }),
+            at_attribute(program),
         ),
     }
 }
@@ -126,7 +121,7 @@ pub(crate) fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) ->
     let of_user = || user.map_or(declared.file.clone(), |user| at_statement(program, user).file);
     let file = view.file.map_or_else(of_user, str::to_owned);
     Err(Error::ViewRange {
-        at: Box::new(At { line: view.line, column: view.column, file, ..*declared }),
+        at: Box::new(At::new(declared.name, file, view.line).with_column(view.column)),
         range: text(view.lo, view.hi),
         lo,
         hi,

@@ -11,7 +11,9 @@ use cuweave_core::scopes::Scopes;
 
 use crate::bind::Operand;
 use crate::cuda::Driver;
-use crate::error::{At, DeviceFault, Error, Inaccessible, ManagedFault, Result, at_buffer, at_statement};
+use crate::error::{
+    DeviceFault, Error, Inaccessible, ManagedFault, Result, at_attribute, at_buffer, at_statement,
+};
 
 /// The contexts of a graph's devices.
 pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
@@ -21,8 +23,7 @@ pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
 pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contexts: usize) -> Result<()> {
     let declared = program.options.devices.map_or(1, |devices| dims[devices]);
     if declared != wide(contexts) {
-        let name = program.name.to_string();
-        let at = At { name, file: program.file.to_string(), line: program.options.line, column: 0 };
+        let at = *at_attribute(program);
         return Err(fault(DeviceFault::Contexts { at, declared, given: contexts }));
     }
     let beyond = |statement: &&cuweave_core::ir::Statement| statement.device.index() >= contexts;

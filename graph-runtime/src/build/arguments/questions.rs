@@ -1,6 +1,6 @@
 //! The questions that the expansion of a function asks the user's expressions.
 
-use cuweave_core::expand::{At as Place, FrameId};
+use cuweave_core::expand::{ExpansionPoint as Place, FrameId};
 use cuweave_core::ids::LeafId;
 use cuweave_core::ir::StatementId;
 use cuweave_core::table::Decoded;

@@ -45,8 +45,7 @@ fn call(caller: &'static Table, at: usize) -> Box<At> {
         let program = &caller.program;
         let statement =
             program.statements.iter().find(|statement| statement.kind == Kind::Call(CallId::new(at)))?;
-        let (name, file) = (statement.name.to_string(), program.file.to_string());
-        Some(At { name, file, line: statement.line, column: statement.column })
+        Some(At::new(&*statement.name, &*program.file, statement.line).with_column(statement.column))
     });
-    Box::new(place.unwrap_or_else(|| At { name: String::new(), file: String::new(), line: 0, column: 0 }))
+    Box::new(place.unwrap_or_else(|| At::new("", "", 0)))
 }

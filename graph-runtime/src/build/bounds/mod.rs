@@ -4,4 +4,3 @@ pub(super) mod moves;
 pub(super) mod polys;
 pub(super) mod quick;
 pub(super) mod shift;
-pub(super) mod symbols;

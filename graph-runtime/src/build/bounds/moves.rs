@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::expand::{At as Place, Formula, Frame, FrameId, Moving};
+use cuweave_core::expand::symbols::{Meaning, Symbol};
+use cuweave_core::expand::{ExpansionPoint as Place, Formula, Frame, FrameId, Moving};
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{DimId, Program, StatementId};
@@ -16,8 +17,6 @@ use cuweave_ptx::poly::Poly;
 use crate::build::arguments::answers::Asked;
 use crate::build::arguments::checks::{range, view};
 use crate::error::{At, Error, Result, at_statement};
-
-use super::symbols::{Meaning, Symbol};
 
 /// The bounds of a flat program that setters change.
 #[derive(Clone, Debug, Default)]
@@ -306,12 +305,7 @@ fn inconstant(frames: &Vector<FrameId, Frame>, formula: &Formula) -> Error {
     let user = program.statements.position(|one| one.accesses.iter().any(|at| uses(at.lo) || uses(at.hi)));
     let at = match user {
         Some(statement) => at_statement(program, statement),
-        None => Box::new(At {
-            name: program.name.to_string(),
-            file: program.file.to_string(),
-            line: 0,
-            column: 0,
-        }),
+        None => Box::new(At::new(&*program.name, &*program.file, 0)),
     };
     let reason = format!(
         "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, \

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::expand::{At as Place, Expanded, Formula, Frame, FrameId, Number};
+use cuweave_core::expand::fixed::{self, Fixed, FixedScalars};
+use cuweave_core::expand::symbols::{Meaning, Symbol, any};
+use cuweave_core::expand::{Expanded, ExpansionPoint as Place, Formula, Frame, FrameId, Number};
 use cuweave_core::ids::{LeafId, ScalarId};
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{DimId, Kind};
@@ -10,9 +12,6 @@ use cuweave_core::table::Op;
 use cuweave_ptx::poly::Poly;
 
 use crate::build::arguments::answers::Asked;
-use crate::build::program::fixed::{self, Fixed, FixedScalars};
-
-use super::symbols::{Meaning, Symbol, any};
 
 /// The largest coefficient of a bound's polynomial: sums of some such numbers are numbers of 128 bits.
 const LARGEST: i128 = 1 << 100;

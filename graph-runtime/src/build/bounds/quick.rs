@@ -6,7 +6,8 @@
 //! [`Moves`](super::moves::Moves) pass, so [`Quick::ask`] evaluates the user's expressions, compares those that do not depend on the
 //! setter with the values that they had, and is done. In every other case the setter takes the long way, which says what is wrong.
 
-use cuweave_core::expand::{At as Place, Formula, Frame, FrameId, Number};
+use cuweave_core::expand::symbols::Meaning;
+use cuweave_core::expand::{ExpansionPoint as Place, Formula, Frame, FrameId, Number};
 use cuweave_core::ids::{LeafId, ScalarId};
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{DimId, StatementId};
@@ -23,7 +24,6 @@ use crate::statements::Dim;
 use crate::token::Token;
 
 use super::moves::target;
-use super::symbols::Meaning;
 
 /// The maximum number of expressions that are evaluated. With more the long way is as good.
 const MOST_ASKS: usize = 64;

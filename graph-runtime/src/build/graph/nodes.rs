@@ -23,7 +23,7 @@ use crate::build::plan::planning::Planned;
 use crate::build::profile::stamps::Stamps;
 use crate::build::program::flattened::Flattened;
 use crate::cuda::{CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record};
-use crate::error::{At, Error, Result, at_buffer, at_statement};
+use crate::error::{At, Error, Result, at_buffer, at_function, at_statement};
 use crate::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::observe::Decided;
 use crate::observe::annotate::{self, Annotated};
@@ -502,7 +502,7 @@ impl Nodes {
             (Some(&source), _) => at_statement(program, source),
             (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(program, memory),
             (None, &What::FreeTaken { buffer }) => at_buffer(program, buffer),
-            (None, _) => at_function(program, &operation.name),
+            (None, _) => at_name(program, &operation.name),
         }
     }
 
@@ -511,7 +511,7 @@ impl Nodes {
         let mut buffers = self.operations.places.enumerate().filter(|(_, place)| inside(place));
         match (buffers.next(), buffers.next()) {
             (Some((buffer, _)), None) => at_buffer(program, buffer),
-            _ => at_function(program, &self.operations.memories[memory].name),
+            _ => at_name(program, &self.operations.memories[memory].name),
         }
     }
 
@@ -528,10 +528,7 @@ impl Nodes {
 }
 
 /// Returns the place of a name of the runtime's own: the line of the function's first statement.
-fn at_function(program: &Program, name: &str) -> Box<At> {
-    let name = name.to_owned();
-    match program.statements.ids().next() {
-        Some(first) => Box::new(At { name, ..*at_statement(program, first) }),
-        None => Box::new(At { name, file: program.file.to_string(), line: 0, column: 0 }),
-    }
+fn at_name(program: &Program, name: &str) -> Box<At> {
+    let at = program.statements.ids().next().map(|first| at_statement(program, first));
+    Box::new(at.unwrap_or_else(|| at_function(program)).with_name(name))
 }

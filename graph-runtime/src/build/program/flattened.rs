@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cuweave_core::check::Checked;
+use cuweave_core::expand::fixed::{self, Fixed, FixedScalars};
 use cuweave_core::expand::{Described, Frame, FrameId, Instance};
 use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::{Index, Vector};
@@ -13,8 +14,6 @@ use cuweave_core::structure::{Argument, Part, Step};
 use cuweave_core::table::{Decoded, Parameter, Scalar};
 
 use crate::build::bounds::moves::Moves;
-
-use super::fixed::{self, Fixed, FixedScalars};
 
 /// A flat program that is ordered and checked.
 #[derive(Debug)]

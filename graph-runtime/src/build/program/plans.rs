@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cuweave_core::check::Checked;
 use cuweave_core::compile::{self, BackError, Wishes};
+use cuweave_core::expand::fixed::{self, Fixed};
 use cuweave_core::expand::{
-    Answers, At, Described, Expanded, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
+    Answers, Described, Expanded, ExpansionPoint, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
 };
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{DimId, Mode, Program, StatementId};
@@ -21,7 +22,6 @@ use crate::build::bounds::moves::Moves;
 use crate::error::Error;
 use crate::error::program::refused_program;
 
-use super::fixed::{self, Fixed};
 use super::flattened::{Built, Flattened, Parts};
 use super::recall::{keep, recalled};
 
@@ -118,7 +118,7 @@ fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>)
         return Ok(checked(expand(&handle, arguments, asked)?, arguments, asked)?.0);
     }
     let root = Vector::from(vec![Frame::outermost(handle.clone())]);
-    let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
+    let at = ExpansionPoint { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
     let numbers: Result<Vector<DimId, Number>, Error> =
         table.program.dims.ids().map(|dim| asked.bound(at, dim, &mut |_| None)).collect();
     let numbers = numbers?;
@@ -247,22 +247,22 @@ impl Answers for Known<'_, '_> {
 
     fn bound(
         &mut self,
-        _: At<'_>,
+        _: ExpansionPoint<'_>,
         dim: DimId,
         _: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Error> {
         Ok(self.numbers[dim].clone())
     }
 
-    fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Error> {
+    fn arm(&mut self, at: ExpansionPoint<'_>, choice: &Choice) -> Result<u32, Error> {
         self.asked.arm(at, choice)
     }
 
-    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Error> {
+    fn callee(&mut self, at: ExpansionPoint<'_>, call: StatementId) -> Result<TableHandle, Error> {
         self.asked.callee(at, call)
     }
 
-    fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Error {
+    fn refused(&mut self, at: ExpansionPoint<'_>, statement: Option<StatementId>, refusal: Refusal) -> Error {
         self.asked.refused(at, statement, refusal)
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cuweave_core::expand::{At as Place, Described};
+use cuweave_core::expand::{Described, ExpansionPoint as Place};
 use cuweave_core::table::Decoded;
 
 use crate::build::arguments::answers::Asked;

@@ -6,7 +6,7 @@ use cuweave_core::operation::{Operation, OperationId, Operations, What};
 use cuweave_core::picture::{count, real};
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use crate::error::{At, at_statement};
+use crate::error::{at_attribute, at_function, at_statement};
 use crate::statements::{Record, RecordExt, launch_of};
 
 use super::critical;
@@ -109,9 +109,7 @@ impl Profile {
         }
         critical::mark(&mut entries);
         // The graph of a builder has no line of its own.
-        let first = program.statements.iter().next().map_or(0, |statement| statement.line);
-        let line = if program.options.line == 0 { first } else { program.options.line };
-        let at = At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 };
+        let at = *if program.options.line == 0 { at_function(program) } else { at_attribute(program) };
         Profile {
             at,
             launches,

@@ -6,7 +6,7 @@ use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
 
 fn at(name: &str, line: u32) -> At {
-    At { name: name.to_owned(), file: "src/model.rs".to_owned(), line, column: 0 }
+    At::new(name, "src/model.rs", line)
 }
 
 /// An entry that takes so many microseconds.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use cuweave_core::expand::{FrameId, Instance};
-use cuweave_core::ids::ScalarId;
-use cuweave_core::index::Vector;
-use cuweave_core::ir::{Kind, Program, StatementId};
+use crate::ids::ScalarId;
+use crate::index::Vector;
+use crate::ir::{Kind, Program, StatementId};
+use crate::location::at_statement;
 
-use crate::error::at_statement;
+use super::answers::{FrameId, Instance};
 
 /// The reason why a scalar has no setter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fixed {
+pub enum Fixed {
     /// A length, a loop or a choice depends on it.
     Structure,
     /// A library call was captured with its value.
@@ -25,10 +25,11 @@ pub(crate) enum Fixed {
 }
 
 /// The scalars of the outermost function that no setter changes.
-pub(crate) type FixedScalars = BTreeMap<ScalarId, Fixed>;
+pub type FixedScalars = BTreeMap<ScalarId, Fixed>;
 
 impl Fixed {
-    /// Returns the reason in the words of [`Error::BuildAgain`](crate::Error::BuildAgain).
+    /// Returns the reason as the end of a sentence about the scalar.
+    #[must_use]
     pub fn reason(self, program: &Program) -> String {
         let at = |statement| at_statement(program, statement);
         match self {
@@ -49,13 +50,14 @@ impl Fixed {
 }
 
 /// Returns the reason why a function that was entered keeps its scalars: the library call that it is, or its structure.
-pub(crate) fn of_frame(captured: bool, frame: FrameId, instances: &Vector<StatementId, Instance>) -> Fixed {
+#[must_use]
+pub fn of_frame(captured: bool, frame: FrameId, instances: &Vector<StatementId, Instance>) -> Fixed {
     let call = captured.then(|| instances.position(|instance| instance.frame == frame)).flatten();
     call.map_or(Fixed::Structure, Fixed::Given)
 }
 
 /// Adds scalars that no setter changes; a reason that is known stays.
-pub(crate) fn add(fixed: &mut FixedScalars, scalars: impl IntoIterator<Item = ScalarId>, reason: Fixed) {
+pub fn add(fixed: &mut FixedScalars, scalars: impl IntoIterator<Item = ScalarId>, reason: Fixed) {
     for scalar in scalars {
         fixed.entry(scalar).or_insert(reason);
     }

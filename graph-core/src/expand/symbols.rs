@@ -7,17 +7,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cuweave_core::expand::{Frame, FrameId};
-use cuweave_core::ids::{LeafId, ScalarId};
-use cuweave_core::index::{Vector, narrow, size};
-use cuweave_core::ir::{DimId, Kind, StatementId};
-use cuweave_core::structure::Argument;
-use cuweave_core::table::{Decoded, Parameter, Scalar};
+use crate::ids::{LeafId, ScalarId};
+use crate::index::{Vector, narrow, size};
+use crate::ir::{DimId, Kind, StatementId};
+use crate::structure::Argument;
+use crate::table::{Decoded, Parameter, Scalar};
 use cuweave_ptx::poly::Poly;
+
+use super::answers::{Frame, FrameId};
 
 /// The meaning of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Meaning {
+pub enum Meaning {
     /// The value of a leaf in a turn.
     Leaf(FrameId, LeafId, Arc<[i64]>),
     /// The quotient of two polynomials.
@@ -30,16 +31,19 @@ pub(crate) enum Meaning {
 
 /// A symbol.
 #[derive(Clone, Debug)]
-pub(crate) struct Symbol {
+pub struct Symbol {
+    /// Its meaning.
     pub meaning: Meaning,
     /// The scalars of the outermost function that it is computed of.
     pub of: BTreeSet<ScalarId>,
+    /// Its value when the graph was built.
     pub value: u64,
 }
 
 /// The symbols so far; a symbol's number is that of the variable in polynomials.
 #[derive(Debug, Default)]
-pub(crate) struct Symbols {
+pub struct Symbols {
+    /// The symbols, by their numbers.
     pub list: Vec<Symbol>,
     numbers: BTreeMap<Meaning, u32>,
     /// For each scalar of a frame the settable scalars of the outermost function that it is computed of.
@@ -98,7 +102,8 @@ impl Symbols {
 }
 
 /// Returns true if a scalar with a setter reaches a bound of a function, or a call.
-pub(crate) fn any(table: &Decoded) -> bool {
+#[must_use]
+pub fn any(table: &Decoded) -> bool {
     let settable = |scalar: &ScalarId| !table.scalars[*scalar].fixed;
     let structure = &table.structure;
     let arguments = structure.calls.iter().flat_map(|call| &call.arguments);
@@ -110,7 +115,8 @@ pub(crate) fn any(table: &Decoded) -> bool {
 }
 
 /// Returns the scalar parameters of a callee, with the scalars of the caller that their arguments are computed of.
-pub(crate) fn passed<'t>(
+#[must_use]
+pub fn passed<'t>(
     caller: &'t Decoded,
     call: StatementId,
     callee: &Decoded,

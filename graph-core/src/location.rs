@@ -1,0 +1,76 @@
+//! Places of the user's source: of a program's buffers and statements.
+
+use std::fmt;
+
+use crate::ir::{BufferId, Program, StatementId};
+
+/// A name of the user's source and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct At {
+    /// The name.
+    pub name: String,
+    /// The file, as the compiler named it.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The column; 0 where it is not known, as in graph functions.
+    pub column: u32,
+}
+
+impl At {
+    /// Returns the place of a name, of which the column is not known.
+    #[must_use]
+    pub fn new(name: impl Into<String>, file: impl Into<String>, line: u32) -> At {
+        At { name: name.into(), file: file.into(), line, column: 0 }
+    }
+
+    /// Sets the column.
+    #[must_use]
+    pub fn with_column(self, column: u32) -> At {
+        At { column, ..self }
+    }
+
+    /// Sets the name.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> At {
+        At { name: name.into(), ..self }
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { name, file, line, column } = self;
+        write!(f, "`{name}` ({file}:{line}")?;
+        if *column == 0 { f.write_str(")") } else { write!(f, ":{column})") }
+    }
+}
+
+/// Returns the place of a buffer's declaration.
+#[must_use]
+pub fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
+    let declared = &program.buffers[buffer];
+    let file = declared.file.as_ref().unwrap_or(&program.file);
+    Box::new(At::new(&*declared.name, &**file, declared.line).with_column(declared.column))
+}
+
+/// Returns the place of a statement.
+#[must_use]
+pub fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
+    let statement = &program.statements[statement];
+    let file = statement.file.as_ref().unwrap_or(&program.file);
+    Box::new(At::new(&*statement.name, &**file, statement.line).with_column(statement.column))
+}
+
+/// Returns the place of a graph function: the line of its first statement.
+#[must_use]
+pub fn at_function(program: &Program) -> Box<At> {
+    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
+    Box::new(At::new(&*program.name, &*program.file, line))
+}
+
+/// Returns the place of the attribute of a graph function, line 0 for the graph of a builder.
+#[must_use]
+pub fn at_attribute(program: &Program) -> Box<At> {
+    Box::new(At::new(&*program.name, &*program.file, program.options.line))
+}
