@@ -10,6 +10,8 @@
 #[cfg(feature = "back")]
 mod back;
 #[cfg(feature = "back")]
+mod decided;
+#[cfg(feature = "back")]
 mod memory;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +27,8 @@ use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
 pub use back::{BackError, Wishes, back, budget_curve, explain, is_within_budget, may_spare};
+#[cfg(feature = "back")]
+pub use decided::Decided;
 #[cfg(feature = "back")]
 pub use memory::memory_svg;
 

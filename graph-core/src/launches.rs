@@ -26,18 +26,24 @@ pub mod fusion;
 mod joined;
 mod lanes;
 mod launch;
+mod left_alone;
 mod levels;
 pub mod residency;
+mod shape;
 mod stacks;
 pub mod tuning;
+mod unfit;
 mod unfused;
 
 pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
 pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Stack, Why};
 pub use launch::{Batching, Footing, Fusing, Launch, Length, Run, Turns};
+pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use residency::Resources;
+pub use shape::LaunchShape;
 pub use tuning::Tuning;
+pub use unfit::Unfit;
 pub use unfused::{Emitted, Unfused};
 
 pub(crate) use decision::by_member;

@@ -59,6 +59,7 @@ pub use bind::{
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
 pub use cuweave_check;
+pub use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
 pub use cuweave_core::plan::budget::CurvePoint;
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
@@ -66,7 +67,7 @@ pub use error::{
     ManagedFault, ModuleFailure, MulticastFault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch,
 };
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
-pub use kernels::{Change, CodeCache, LeftAlone, Loaded, NamedKernel, set_code_cache};
+pub use kernels::{CodeCache, Loaded, set_code_cache};
 pub use observe::{
     Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,
     Entry as ProfileEntry, Forwarded, FullEdge, FullReport, GraphPool, InLane, LeftUnwritten,

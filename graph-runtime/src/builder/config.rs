@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use cudarc::driver::LaunchConfig;
 use cuweave_core::ids::ScalarId;
+use cuweave_core::launches::LaunchShape;
 
 use crate::build::Value;
-use crate::kernels::Shape;
 use crate::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
 
 use super::size::{Integer, Scalar, Size, ToSize, Unsound};
@@ -78,7 +78,7 @@ pub(super) enum Valued {
 }
 
 impl Config for Valued {
-    fn shape(self, limits: BlockLimits) -> Result<Shape, String> {
+    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, String> {
         match self {
             Valued::Fixed(config) => config.shape(limits),
             Valued::PerItem(config) => config.shape(limits),

@@ -11,6 +11,7 @@ use std::time::Instant;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, Kind, Memory, StatementId};
 use cuweave_core::launches::Allowed;
+use cuweave_core::launches::{Change, LeftAlone};
 
 use crate::bind::{Operands, Slot};
 use crate::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
@@ -18,7 +19,6 @@ use crate::certificate::{self, Certified, Wanted};
 use crate::context;
 use crate::cuda::{Mirror, Outcome};
 use crate::error::{Error, Result, at_buffer, at_statement};
-use crate::kernels::{Change, LeftAlone};
 use crate::observe::{BuildTimes, Subject};
 use crate::ranges::Range;
 use crate::statements::element;

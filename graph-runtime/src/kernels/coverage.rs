@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{Access, Mode};
+use cuweave_core::launches::LaunchShape;
 use cuweave_core::launches::MOST_BLOCKS;
 use cuweave_ptx::coverage::{Arg, Code, Extent, Launch, Outline, Verdict};
 
@@ -19,7 +20,6 @@ use crate::cuda::{self, Word};
 
 use super::declaration::Kernel;
 use super::param::Param;
-use super::shape::Shape;
 
 /// The maximum number of cached verdicts. At the limit all are dropped, since a setter may bring ever new numbers.
 const MOST_CACHED: usize = 4096;
@@ -125,14 +125,14 @@ impl FollowedOutline {
     }
 
     /// Appends the numbers that a verdict depends on: the kernel, the configuration and the scalars.
-    pub fn key(&self, kernel: &'static Kernel, shape: &Shape, words: &[Word], key: &mut Vec<u64>) {
+    pub fn key(&self, kernel: &'static Kernel, shape: &LaunchShape, words: &[Word], key: &mut Vec<u64>) {
         key.push(wide(std::ptr::from_ref(kernel).addr()));
         key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
         let scalars = self.scalars.iter().filter_map(|scalar| words.get(scalar.1));
         key.extend(scalars.map(|&word| cuda::number(word)));
     }
 
-    fn judge(&self, kernel: &Kernel, shape: &Shape, words: &[Word], extents: &[u64]) -> Arc<[Verdict]> {
+    fn judge(&self, kernel: &Kernel, shape: &LaunchShape, words: &[Word], extents: &[u64]) -> Arc<[Verdict]> {
         let scalar = |parameter: u32| self.scalar(words, parameter);
         let launch = Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
         let extents: Vec<Extent> = self
@@ -179,7 +179,7 @@ impl Judge {
     pub fn findings(
         &mut self,
         kernel: &'static Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         words: &[Word],
         extents: &[u64],
     ) -> Vec<Finding> {
@@ -226,7 +226,7 @@ impl Judge {
         &self,
         kernel: &'static Kernel,
         finding: &Finding,
-        shape: &Shape,
+        shape: &LaunchShape,
         words: &[Word],
         extents: &[u64],
     ) -> Option<u64> {
@@ -242,7 +242,7 @@ impl FollowedOutline {
         &self,
         nth: usize,
         kernel: &Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         words: &[Word],
         extents: &[u64],
     ) -> Option<u64> {
@@ -252,8 +252,9 @@ impl FollowedOutline {
         if most_steps > 4096 {
             return None;
         }
-        let covers =
-            |shape: &Shape| self.judge(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered);
+        let covers = |shape: &LaunchShape| {
+            self.judge(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered)
+        };
         let axis = |axis: usize| {
             let with = |count: u32| {
                 let mut wider = *shape;

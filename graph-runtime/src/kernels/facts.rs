@@ -9,6 +9,7 @@ use cuweave_core::ids::{KernelId, ScalarId};
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Device, Program, StatementId};
 use cuweave_core::launches::{Allowed, Batch, Batching, Blocks, Fusing, Launch, Resources, Tuning, Turns};
+use cuweave_core::launches::{Change, LaunchShape, LeftAlone, NamedKernel, Unfit};
 use cuweave_core::operation::BatchId;
 use cuweave_core::table::Scalar;
 
@@ -16,12 +17,10 @@ use crate::cuda::{self, Context, Driver, Simulator, Word};
 use crate::error::{Error, Result};
 
 use super::declaration::Kernel;
-use super::fitting::{Needs, Unfit};
-use super::left_alone::{Change, LeftAlone};
+use super::fitting::Needs;
 use super::located::Located;
 use super::modules::{ENTRY, Modules};
 use super::record::LaunchRecord;
-use super::shape::Shape;
 use super::text::{Deciding, Entry};
 use super::variants::{Variant, Wanted};
 
@@ -94,7 +93,7 @@ pub(crate) fn gather<'r>(
         };
         let device = program.statements[statement].device;
         let kernel = facts.number(device, record.kernel);
-        let Shape { grid, block, shared } = record.shape;
+        let LaunchShape { grid, block, shared } = record.shape;
         let threads = block.iter().product();
         let wave = match waves.get(&(kernel, threads, shared)) {
             Some(&wave) => wave,
@@ -205,8 +204,9 @@ impl Facts {
             }
             let Some(module) = modules.module(device, kernel) else { continue };
             let name = kernel.name;
-            let left =
-                |change, why: &dyn fmt::Display| LeftAlone::one((name, kernel.module.path()), change, why);
+            let left = |change, why: &dyn fmt::Display| {
+                LeftAlone::one(NamedKernel::new(name, kernel.module.path()), change, why)
+            };
             let Some(entry) = module.entry(kernel.entry) else {
                 self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
@@ -233,7 +233,11 @@ impl Facts {
         let why = match why {
             Unfit::Refused(why) => {
                 let (_, Kernel { name, module, .. }) = self.kernels[kernel];
-                self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
+                self.left_alone.insert(LeftAlone::one(
+                    NamedKernel::new(name, module.path()),
+                    Change::Batching,
+                    why,
+                ));
                 for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
                     launch.batch = Batching::Never;
                 }

@@ -8,6 +8,7 @@ use cuweave_core::ids::{Device, KernelId};
 use cuweave_core::index::{Vector, narrow, size, wide};
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::{Blocks, Chain, Footing, Fusing, Launch};
+use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
 use cuweave_core::operation::ChainId;
 use cuweave_ptx as ptx;
 use cuweave_ptx::coverage::{self, Forward, Outline, Region, Sites};
@@ -22,7 +23,6 @@ use super::declaration::Kernel;
 use super::facts::Facts;
 use super::forwarding::users;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
-use super::left_alone::{Change, LeftAlone};
 use super::located::{Located, Outlined};
 use super::module::LoadedModule;
 use super::modules::Modules;
@@ -188,7 +188,8 @@ impl Facts {
         let of = match found {
             Ok(outlined) => outlined,
             Err(why) => {
-                let left = LeftAlone::one((kernel.name, kernel.module.path()), Change::Fusing, why);
+                let left =
+                    LeftAlone::one(NamedKernel::new(kernel.name, kernel.module.path()), Change::Fusing, why);
                 self.left_alone.insert(left);
                 return;
             }
@@ -249,7 +250,11 @@ impl Facts {
         for (kernel, why) in &useless {
             let (_, Kernel { name, module, .. }) = self.kernels[*kernel];
             let (Useless::Refused(reason) | Useless::Slower(reason)) = why;
-            self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Fusing, reason));
+            self.left_alone.insert(LeftAlone::one(
+                NamedKernel::new(name, module.path()),
+                Change::Fusing,
+                reason,
+            ));
             for (statement, launch) in self.launches.enumerate_mut() {
                 let Some(launch) = launch.as_mut().filter(|launch| launch.kernel == *kernel) else {
                     continue;

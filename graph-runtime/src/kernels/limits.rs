@@ -2,13 +2,13 @@
 
 use cudarc::driver::CudaContext;
 use cuweave_core::launches::Blocks;
+use cuweave_core::launches::LaunchShape;
 
 use crate::cuda::{CONCURRENT_MANAGED_ACCESS, Driver};
 use crate::error::{Error, Result};
 
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
-use super::shape::Shape;
 
 /// A device's limits on launch configurations.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ impl Limits {
     /// not.
     pub(crate) fn check(
         &self,
-        shape: &Shape,
+        shape: &LaunchShape,
         kernel: &Kernel,
         info: &FunctionInfo,
     ) -> std::result::Result<(), String> {
@@ -81,7 +81,7 @@ impl Limits {
     /// Checks that all blocks of a grid can run at one time. `of_each` is the number of blocks that a multiprocessor holds.
     pub(crate) fn resident(
         &self,
-        shape: &Shape,
+        shape: &LaunchShape,
         name: &str,
         of_each: u32,
     ) -> std::result::Result<(), String> {
@@ -101,7 +101,7 @@ impl Limits {
         Ok(())
     }
 
-    fn extents(&self, shape: &Shape) -> std::result::Result<(), String> {
+    fn extents(&self, shape: &LaunchShape) -> std::result::Result<(), String> {
         for (what, extents, most) in [("grid", shape.grid, self.grid), ("block", shape.block, self.block)] {
             for (axis, extent, most) in
                 [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])]
@@ -117,7 +117,12 @@ impl Limits {
         Ok(())
     }
 
-    fn threads(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
+    fn threads(
+        &self,
+        shape: &LaunchShape,
+        name: &str,
+        info: &FunctionInfo,
+    ) -> std::result::Result<(), String> {
         let block = shape.block;
         // The extents are within the device's limits, so their product does not overflow.
         let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
@@ -141,7 +146,12 @@ impl Limits {
         Ok(())
     }
 
-    fn shared(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
+    fn shared(
+        &self,
+        shape: &LaunchShape,
+        name: &str,
+        info: &FunctionInfo,
+    ) -> std::result::Result<(), String> {
         let (shared, own) = (shape.shared, info.shared);
         let most = self.shared[0].max(self.shared[1]);
         if u64::from(own) + u64::from(shared) > u64::from(most) {
@@ -152,7 +162,12 @@ impl Limits {
         Ok(())
     }
 
-    fn cluster(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
+    fn cluster(
+        &self,
+        shape: &LaunchShape,
+        name: &str,
+        info: &FunctionInfo,
+    ) -> std::result::Result<(), String> {
         let Some(cluster) = info.cluster else { return Ok(()) };
         let [x, y, z] = cluster;
         if cluster.contains(&0) {
@@ -225,7 +240,7 @@ mod tests {
     };
 
     fn check(limits: Limits, grid: u32, block: u32, shared: u32, info: FunctionInfo) -> Option<String> {
-        let shape = Shape { grid: [grid, 1, 1], block: [block, 1, 1], shared };
+        let shape = LaunchShape { grid: [grid, 1, 1], block: [block, 1, 1], shared };
         limits.check(&shape, &KERNEL, &info).err()
     }
 

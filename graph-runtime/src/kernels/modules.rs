@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 use cuweave_core::ids::Device;
 use cuweave_core::index::{Index, Vector, narrow, size};
+use cuweave_core::launches::LaunchShape;
 
 use crate::cuda::{Context, Driver, Function};
 use crate::error::Result;
@@ -16,7 +17,6 @@ use super::declaration::Kernel;
 use super::function::FunctionInfo;
 use super::module::{LoadedModule, Module};
 use super::param::{Param, ParamKind};
-use super::shape::Shape;
 use super::spans::SpanCheck;
 use super::text::{Form, Programmatic};
 
@@ -149,7 +149,7 @@ pub(crate) struct LoadedKernel {
     /// The attributes of its function.
     pub info: FunctionInfo,
     /// The last configuration that passed the device's limits.
-    pub checked: Option<Shape>,
+    pub checked: Option<LaunchShape>,
 }
 
 impl LoadedKernel {

@@ -1,6 +1,8 @@
 //! The check that a launch accesses nothing outside the declared extents of parameters, where the macro could not
 //! decide it: with the launch's configuration and scalars. Only accesses that surely happen count.
 
+use cuweave_core::launches::LaunchShape;
+
 use std::sync::Arc;
 
 use cuweave_ptx::coverage::Launch;
@@ -9,7 +11,6 @@ use crate::cuda::Word;
 
 use super::coverage::{Cache, FollowedOutline};
 use super::declaration::Kernel;
-use super::shape::Shape;
 
 /// The maximum number of steps for one launch, and for all launches of one graph: accesses that are not reached by then
 /// are vouched for.
@@ -46,7 +47,7 @@ impl SpanCheck {
     pub fn outside(
         &mut self,
         kernel: &'static Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         words: &[Word],
         extents: &[u64],
     ) -> Option<Outside> {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use cuweave_core::launches::NamedKernel;
 use cuweave_core::picture::folded;
 
 use crate::error::At;
-use crate::kernels::NamedKernel;
 
 /// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use cuweave_core::compile::Decided;
 use cuweave_core::compile::explain;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind, Program, StatementId};
@@ -10,14 +11,14 @@ use cuweave_core::launches::Unfused as Pair;
 use cuweave_core::launches::{
     Allowed, Apart as Group, Explanation, Fault, Fusing, Launch, Obstacle, Run, Why,
 };
+use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
 use cuweave_core::operation::{Cut, Operation, OperationId, Operations, What};
 
 use crate::error::{At, at_buffer, at_statement};
-use crate::kernels::{Change, LaunchRecord, LeftAlone, NamedKernel};
+use crate::kernels::LaunchRecord;
 use crate::statements::Record;
 
 use super::apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
-use super::decided::Decided;
 use super::unfused::{Unfused, WhyUnfused};
 
 /// The entries of a report.
@@ -133,7 +134,7 @@ impl Explaining<'_> {
         let Kind::Launch(LaunchRecord { kernel, .. }) = self.records.get(statement.index())? else {
             return None;
         };
-        Some(NamedKernel { name: kernel.name.to_owned(), path: kernel.module.path().to_owned() })
+        Some(NamedKernel::new(kernel.name, kernel.module.path()))
     }
 
     /// Returns the entry for a kernel that a change leaves alone.

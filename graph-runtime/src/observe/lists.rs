@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cuweave_core::compile::Decided;
 use cuweave_core::ir::{BufferId, Kind};
 use cuweave_core::launches::Chain;
 use cuweave_ptx::coverage::Verdict;
@@ -10,7 +11,6 @@ use cuweave_ptx::declare::Open;
 use crate::error::{at_buffer, at_statement};
 use crate::kernels::{Kernel, LaunchRecord};
 
-use super::decided::Decided;
 use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
 
 /// Returns the report of a graph.

@@ -5,7 +5,6 @@ pub(crate) mod annotate;
 mod apart;
 mod brief;
 mod collectives;
-mod decided;
 mod drawing;
 mod explaining;
 mod folding;
@@ -20,7 +19,6 @@ mod unfused;
 
 pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 pub use collectives::{CollectiveEntry, Collectives};
-pub(crate) use decided::Decided;
 pub(crate) use drawing::{PageSubject, Pictured, dot, graph_svg, page};
 pub(crate) use lists::report_of;
 pub(crate) use memory::{budget_curve, svg};

@@ -3,20 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use cuweave_core::compile::Decided;
 use cuweave_core::condition::Word;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Device, Origin, Program, StatementId};
 use cuweave_core::kind::Counts;
+use cuweave_core::launches::LeftAlone;
 use cuweave_core::operation::{Bounds, Budgeted, Operations};
 use cuweave_core::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
 use crate::error::{At, at_buffer, at_statement};
-use crate::kernels::{Finding, Kernel, LeftAlone};
+use crate::kernels::{Finding, Kernel};
 use crate::statements::{Record, RecordExt};
 
 use super::apart::{Apart, FullEdge, InLane};
-use super::decided::Decided;
 use super::explaining::{Entries, Explaining};
 use super::unfused::Unfused;
 

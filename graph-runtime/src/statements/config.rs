@@ -1,8 +1,8 @@
 //! Launch configurations: the values in the brackets of `kernel[config](..)`.
 
-use cudarc::driver::LaunchConfig;
+use cuweave_core::launches::LaunchShape;
 
-use crate::kernels::Shape;
+use cudarc::driver::LaunchConfig;
 
 use super::dims::{Dim, ToDim};
 
@@ -22,13 +22,13 @@ pub struct BlockLimits {
 )]
 pub trait Config {
     /// Returns the configuration, or the reason why it has no value.
-    fn shape(self, limits: BlockLimits) -> Result<Shape, String>;
+    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, String>;
 }
 
 impl Config for LaunchConfig {
-    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
+    fn shape(self, _: BlockLimits) -> Result<LaunchShape, String> {
         let triple = |(x, y, z)| [x, y, z];
-        Ok(Shape {
+        Ok(LaunchShape {
             grid: triple(self.grid_dim),
             block: triple(self.block_dim),
             shared: self.shared_mem_bytes,
@@ -37,14 +37,14 @@ impl Config for LaunchConfig {
 }
 
 impl<G: Extents, B: Extents> Config for (G, B) {
-    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
-        Ok(Shape { grid: self.0.extents("grid")?, block: self.1.extents("block")?, shared: 0 })
+    fn shape(self, _: BlockLimits) -> Result<LaunchShape, String> {
+        Ok(LaunchShape { grid: self.0.extents("grid")?, block: self.1.extents("block")?, shared: 0 })
     }
 }
 
 impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
-    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
-        Ok(Shape {
+    fn shape(self, _: BlockLimits) -> Result<LaunchShape, String> {
+        Ok(LaunchShape {
             grid: self.0.extents("grid")?,
             block: self.1.extents("block")?,
             shared: self.2.shared_bytes()?,
@@ -147,7 +147,7 @@ pub fn per_item(n: impl ToDim) -> PerItem {
 }
 
 impl Config for PerItem {
-    fn shape(self, limits: BlockLimits) -> Result<Shape, String> {
+    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, String> {
         let items = self.0.value().map_err(|fault| format!("the number of items {fault}"))?;
         if items == 0 {
             return Err("`per_item` of no items: a grid has at least one block".to_owned());
@@ -164,7 +164,7 @@ impl Config for PerItem {
         let blocks = items.div_ceil(u64::from(block[0]));
         let grid = u32::try_from(blocks)
             .map_err(|_| format!("{items} items make {blocks} blocks, more than any device takes"))?;
-        Ok(Shape { grid: [grid, 1, 1], block, shared: 0 })
+        Ok(LaunchShape { grid: [grid, 1, 1], block, shared: 0 })
     }
 }
 
@@ -177,13 +177,13 @@ mod tests {
 
     #[test]
     fn every_form_has_a_shape() {
-        let shape = |grid, block| Ok(Shape { grid, block, shared: 0 });
+        let shape = |grid, block| Ok(LaunchShape { grid, block, shared: 0 });
         assert_eq!((4, 128).shape(FREE), shape([4, 1, 1], [128, 1, 1]));
         assert_eq!(((4, 2), (8, 8, 2)).shape(FREE), shape([4, 2, 1], [8, 8, 2]));
         assert_eq!(((4,), dim(9u8) - 1u8).shape(FREE), shape([4, 1, 1], [8, 1, 1]));
         assert_eq!(
             (4, (8, 8), 1024).shape(FREE),
-            Ok(Shape { grid: [4, 1, 1], block: [8, 8, 1], shared: 1024 })
+            Ok(LaunchShape { grid: [4, 1, 1], block: [8, 8, 1], shared: 1024 })
         );
         assert_eq!((4, 8, dim(3u8) * 4u8).shape(FREE).map(|shape| shape.shared), Ok(12));
         assert_eq!(LaunchConfig::for_num_elems(2000).shape(FREE), shape([2, 1, 1], [1024, 1, 1]));

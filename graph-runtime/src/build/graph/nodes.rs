@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::compile::Decided;
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
 use cuweave_core::kind::Runs;
+use cuweave_core::launches::LeftAlone;
 use cuweave_core::layout::ALIGNMENT;
 use cuweave_core::operation::{
     ChainId, MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What,
@@ -24,8 +26,7 @@ use crate::build::profile::stamps::Stamps;
 use crate::build::program::flattened::Flattened;
 use crate::cuda::{CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::error::{At, Error, Result, at_buffer, at_function, at_statement};
-use crate::kernels::{Finding, HUB, Kernel, LeftAlone};
-use crate::observe::Decided;
+use crate::kernels::{Finding, HUB, Kernel};
 use crate::observe::annotate::{self, Annotated};
 use crate::statements::{Adding, Emission, Hosts, Record, RecordExt, UnprovedLaunches, address};
 

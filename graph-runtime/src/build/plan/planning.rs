@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::compile::Decided;
 use cuweave_core::compile::{self, Wishes};
 use cuweave_core::index::{Vector, narrow};
 use cuweave_core::ir::{BufferId, Device, Kind, Memory, Mode, Statement, StatementId};
 use cuweave_core::launches::Allowed;
+use cuweave_core::launches::LeftAlone;
 use cuweave_core::operation::{BatchId, ChainId, Operations};
 
 use crate::build::conditional::choice::early_setters;
@@ -20,8 +22,7 @@ use crate::build::program::{hidden, plans};
 use crate::cuda::{Driver, Word};
 use crate::error::Result;
 use crate::error::program::plan_error;
-use crate::kernels::{Changing, Facts, Fused, LeftAlone, Modules, Variant, gather};
-use crate::observe::Decided;
+use crate::kernels::{Changing, Facts, Fused, Modules, Variant, gather};
 use crate::statements::{Record, RecordExt};
 
 use super::hook::Rules;

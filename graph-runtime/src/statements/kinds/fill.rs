@@ -2,10 +2,11 @@
 
 use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::StatementId;
+use cuweave_core::launches::LaunchShape;
 
 use crate::cuda::{self, Filling, Node, Outcome, Word};
 use crate::error::Result;
-use crate::kernels::{FILL64, LaunchRecord, Modules, Shape};
+use crate::kernels::{FILL64, LaunchRecord, Modules};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 
@@ -70,7 +71,7 @@ impl FillRecord {
         let blocks =
             u32::try_from(len.div_ceil(256)).map_or(MOST_BLOCKS, |blocks| blocks.clamp(1, MOST_BLOCKS));
         let shape =
-            Shape { grid: [blocks, 1, 1], block: [256.min(info.most_threads.max(1)), 1, 1], shared: 0 };
+            LaunchShape { grid: [blocks, 1, 1], block: [256.min(info.most_threads.max(1)), 1, 1], shared: 0 };
         for (word, value) in words[size(first)..].iter_mut().zip([address, bits, len]) {
             *word = cuda::address_word(value);
         }

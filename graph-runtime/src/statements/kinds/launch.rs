@@ -4,12 +4,13 @@ use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::render;
 use cuweave_core::index::{Index, Vector, narrow, size};
 use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
+use cuweave_core::launches::LaunchShape;
 use cuweave_core::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
 use crate::error::{Error, Fault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch};
-use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind, Shape};
+use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind};
 use crate::statements::arguments::Arguments;
 use crate::statements::config::{BlockLimits, Config};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
@@ -47,7 +48,7 @@ impl Evaluator<'_> {
     fn launch(
         &mut self,
         kernel: &'static Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         arguments: &Arguments,
     ) -> Result<LaunchRecord> {
         let device = self.device();
@@ -175,7 +176,7 @@ impl Evaluator<'_> {
     fn covered(
         &mut self,
         kernel: &'static Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         accesses: &[Access],
         arguments: &Arguments,
     ) -> Result<()> {
@@ -193,7 +194,7 @@ impl Evaluator<'_> {
     fn uncovered(
         &self,
         kernel: &'static Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         access: &Access,
         finding: &Finding,
         arguments: &Arguments,
@@ -226,7 +227,7 @@ impl Evaluator<'_> {
     fn outside(
         &self,
         kernel: &Kernel,
-        shape: &Shape,
+        shape: &LaunchShape,
         access: &Access,
         outside: &Outside,
         arguments: &Arguments,

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cuweave_core::check::Checked;
-use cuweave_core::compile::Wishes;
-use cuweave_core::ir::StatementId;
+use crate::check::Checked;
+use crate::ir::StatementId;
+use crate::launches::Unfit;
 use cuweave_ptx::coverage::Forward;
 
-use crate::kernels::Unfit;
+use super::back::Wishes;
 
 /// The inputs of the launch decisions of a plan.
 #[derive(Debug, Default)]
-pub(crate) struct Decided {
+pub struct Decided {
     /// The flat program; `None` before there is a plan.
     pub checked: Option<Arc<Checked>>,
     /// The facts, and the allowed changes.

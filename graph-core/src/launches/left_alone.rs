@@ -38,20 +38,30 @@ pub enum Change {
     Fusing,
 }
 
+impl NamedKernel {
+    /// Names a kernel of a file.
+    #[must_use]
+    pub fn new(name: &str, path: &str) -> NamedKernel {
+        NamedKernel { name: name.to_owned(), path: path.to_owned() }
+    }
+}
+
 impl LeftAlone {
     /// Returns the entry for all launches of a graph.
-    pub(crate) fn all(change: Change, reason: impl fmt::Display) -> LeftAlone {
+    #[must_use]
+    pub fn all(change: Change, reason: impl fmt::Display) -> LeftAlone {
         LeftAlone { kernel: None, change, reason: reason.to_string() }
     }
 
     /// Returns the entry for the launches of one kernel.
-    pub(crate) fn one((name, path): (&str, &str), change: Change, reason: impl fmt::Display) -> LeftAlone {
-        let kernel = NamedKernel { name: name.to_owned(), path: path.to_owned() };
+    #[must_use]
+    pub fn one(kernel: NamedKernel, change: Change, reason: impl fmt::Display) -> LeftAlone {
         LeftAlone { kernel: Some(kernel), change, reason: reason.to_string() }
     }
 
     /// Returns the reason without the change of the program: an entry that repeats the reason does not repeat that.
-    pub(crate) fn reason_alone(&self) -> &str {
+    #[must_use]
+    pub fn reason_alone(&self) -> &str {
         self.reason.split_once('\n').map_or(&self.reason, |(reason, _)| reason)
     }
 }
