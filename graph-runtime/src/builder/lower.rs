@@ -12,7 +12,7 @@ use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{self, Access, BufferId, DimId, Origin, StatementId, Text};
 use cuweave_core::kind::Kind;
 use cuweave_core::order::{Regions, Source};
-use cuweave_core::sample::LaunchShape;
+use cuweave_core::sample::Shape;
 use cuweave_core::structure::{Argument, Call, Item, Structure};
 use cuweave_core::table::{Decoded, Parameter, Scalar, tell_apart};
 
@@ -49,7 +49,7 @@ pub(super) fn checked(program: &Program) -> Result<Checked> {
     let mut structure = structure(program, &ids);
     tell_apart(&source.program, |at| source.program.statements[at].column, &mut structure.calls);
     let (variables, conditions) = (Vector::<VariableId, _>::new(), []);
-    let shape = LaunchShape { structure: &structure, variables: &variables, conditions: &conditions };
+    let shape = Shape { structure: &structure, variables: &variables, conditions: &conditions };
     let (settled, found) = compile::front_of_function(&source, &shape);
     let told = refusals(&source.program, &found).into_iter().zip(&found).map(|(told, diagnostic)| {
         let told = words::in_words(told);
