@@ -167,13 +167,33 @@ pub mod code {
     pub use cuweave_runtime::{CodeCache, set_code_cache};
 }
 
+/// Takes the methods that tell of a graph. Generated code names it: the feature `inspect` is this crate's, not the user's.
+#[cfg(feature = "inspect")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __inspected {
+    ($($methods:tt)*) => { $($methods)* };
+}
+
+/// Takes the methods that tell of a graph, and leaves them out.
+#[cfg(not(feature = "inspect"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __inspected {
+    ($($methods:tt)*) => {};
+}
+
 /// The types of reports: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
 pub mod report {
     #[doc(inline)]
+    #[cfg(feature = "inspect")]
     pub use cuweave_runtime::{
-        Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, Change, CollectiveEntry, Collectives,
-        CurvePoint, DeclaredPart, Forwarded, FullEdge, FullReport, InLane, LeftAlone, LeftUnwritten,
-        NamedKernel, Plan, Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
+        Apart, AssumedRegisters, Budget, BudgetStep, Forwarded, FullEdge, FullReport, InLane, LeftUnwritten,
+        Plan, Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
+    };
+    #[doc(inline)]
+    pub use cuweave_runtime::{
+        BuildTimes, Change, CollectiveEntry, Collectives, CurvePoint, DeclaredPart, LeftAlone, NamedKernel,
     };
 }
 
@@ -181,6 +201,7 @@ pub mod report {
 ///
 /// A [`Profile`](profile::Profile) is printed as a table, and drawn as an SVG and as a Chrome trace. `docs/profiling.md` of the
 /// repository says how its times are measured.
+#[cfg(feature = "inspect")]
 pub mod profile {
     #[doc(inline)]
     pub use cuweave_runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};

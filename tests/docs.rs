@@ -159,7 +159,7 @@ fn packages() -> Vec<String> {
 #[test]
 fn each_package_has_its_licences_and_a_page() {
     let packages = packages();
-    assert_eq!(packages.len(), 9, "{packages:?}");
+    assert_eq!(packages.len(), 10, "{packages:?}");
     for package in packages {
         let folder = root().join(&package);
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {

@@ -34,6 +34,7 @@ mod stacks;
 pub mod tuning;
 mod unfit;
 mod unfused;
+mod values;
 
 pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
@@ -45,6 +46,7 @@ pub use shape::LaunchShape;
 pub use tuning::Tuning;
 pub use unfit::Unfit;
 pub use unfused::{Emitted, Unfused};
+pub use values::{DeclaredParameter, LaunchValues, LaunchedKernel};
 
 pub(crate) use decision::by_member;
 pub(crate) use draft::Contracted;

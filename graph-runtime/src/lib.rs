@@ -12,7 +12,6 @@
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
-//! - `observe`: reports, pictures, profiles, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
 //! - `certificate`: the certificate of a graph;
 //! - `exec`: graphs and execs;
@@ -22,6 +21,8 @@
 //! say why.
 
 #![deny(unsafe_code)]
+// What is kept for reports and profiles is read by them alone.
+#![cfg_attr(not(feature = "inspect"), allow(dead_code))]
 #![deny(missing_debug_implementations)]
 #![deny(
     clippy::as_conversions,
@@ -41,7 +42,7 @@ mod cuda;
 mod error;
 mod exec;
 mod kernels;
-mod observe;
+mod pool;
 mod ranges;
 mod statements;
 mod token;
@@ -56,24 +57,26 @@ pub use bind::{
     Optional, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource,
     Semaphore, Shared, SharedPinned, Taken,
 };
+pub use build::{CollectiveEntry, Collectives};
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
 pub use cuweave_check;
 pub use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
 pub use cuweave_core::plan::budget::CurvePoint;
+#[cfg(feature = "inspect")]
+pub use cuweave_inspect::{
+    Apart, AssumedRegisters, Budget, BudgetStep, Entry as ProfileEntry, Forwarded, FullEdge, FullReport,
+    InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns, Unfused,
+    VouchedFor, WhyApart, WhyFull, WhyUnfused,
+};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
     At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
     ManagedFault, ModuleFailure, MulticastFault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch,
 };
-pub use exec::{ArenaPool, Exec, Graph, GraphFn};
+pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};
 pub use kernels::{CodeCache, Loaded, set_code_cache};
-pub use observe::{
-    Apart, AssumedRegisters, Budget, BudgetStep, BuildTimes, CollectiveEntry, Collectives,
-    Entry as ProfileEntry, Forwarded, FullEdge, FullReport, GraphPool, InLane, LeftUnwritten,
-    Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns, Unfused, VouchedFor, WhyApart,
-    WhyFull, WhyUnfused, graph_pool, reset_graph_pool_high, trim_graph_pool,
-};
+pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
 pub mod private {

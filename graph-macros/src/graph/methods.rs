@@ -283,28 +283,78 @@ impl Expansion<'_> {
     fn reports(&self) -> TokenStream {
         let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
         quote! {
-            /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
-            #[must_use]
-            pub fn report(&self) -> ::cuweave::report::Report {
-                #core.report()
-            }
+            // There are none without the feature `inspect` of cuweave.
+            ::cuweave::__inspected! {
+                /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
+                #[must_use]
+                pub fn report(&self) -> ::cuweave::report::Report {
+                    #core.report()
+                }
 
-            /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as
-            /// often with its nodes one after the other and an event behind each.
-            ///
-            /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The
-            /// bodies of library calls run once more. The graph that is launched by `launch` stays as it is.
-            ///
-            /// # Errors
-            ///
-            /// No launches, a graph that takes over outputs of others, what `launch` refuses, a failure of the driver: the exec
-            /// can be launched as before.
-            pub fn profile(
-                &mut self,
-                stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>,
-                launches: u32,
-            ) -> ::cuweave::Result<::cuweave::profile::Profile> {
-                #core_mut.profile(stream, launches)
+                /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as
+                /// often with its nodes one after the other and an event behind each.
+                ///
+                /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The
+                /// bodies of library calls run once more. The graph that is launched by `launch` stays as it is.
+                ///
+                /// # Errors
+                ///
+                /// No launches, a graph that takes over outputs of others, what `launch` refuses, a failure of the driver: the exec
+                /// can be launched as before.
+                pub fn profile(
+                    &mut self,
+                    stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>,
+                    launches: u32,
+                ) -> ::cuweave::Result<::cuweave::profile::Profile> {
+                    #core_mut.profile(stream, launches)
+                }
+
+                /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there
+                /// for, boxes for bodies of conditions and for devices, and a legend.
+                #[must_use]
+                pub fn dot(&self) -> ::std::string::String {
+                    #core.dot()
+                }
+
+                /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory:
+                /// shared bytes are shaded, and the buffers that make the bound are outlined.
+                ///
+                /// # Errors
+                ///
+                /// Sizes that overflow.
+                pub fn memory_svg(&self) -> ::cuweave::Result<::std::string::String> {
+                    #core.memory_svg()
+                }
+
+                /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
+                /// side. Of graphs of more than 120 nodes the turns of loops are one.
+                #[must_use]
+                pub fn svg(&self) -> ::std::string::String {
+                    #core.svg()
+                }
+
+                /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside
+                /// of it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+                ///
+                /// # Errors
+                ///
+                /// Sizes that overflow.
+                pub fn page(&self) -> ::cuweave::Result<::std::string::String> {
+                    #core.page()
+                }
+
+                /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of
+                /// another graph stand in its picture alone.
+                ///
+                /// # Errors
+                ///
+                /// Sizes that overflow.
+                pub fn page_with(
+                    &self,
+                    profile: &::cuweave::profile::Profile,
+                ) -> ::cuweave::Result<::std::string::String> {
+                    #core.page_with(profile)
+                }
             }
 
             /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
@@ -318,53 +368,6 @@ impl Expansion<'_> {
             #[must_use]
             pub fn collectives(&self) -> ::cuweave::report::Collectives {
                 #core.collectives()
-            }
-
-            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there
-            /// for, boxes for bodies of conditions and for devices, and a legend.
-            #[must_use]
-            pub fn dot(&self) -> ::std::string::String {
-                #core.dot()
-            }
-
-            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory:
-            /// shared bytes are shaded, and the buffers that make the bound are outlined.
-            ///
-            /// # Errors
-            ///
-            /// Sizes that overflow.
-            pub fn memory_svg(&self) -> ::cuweave::Result<::std::string::String> {
-                #core.memory_svg()
-            }
-
-            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
-            /// side. Of graphs of more than 120 nodes the turns of loops are one.
-            #[must_use]
-            pub fn svg(&self) -> ::std::string::String {
-                #core.svg()
-            }
-
-            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside
-            /// of it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
-            ///
-            /// # Errors
-            ///
-            /// Sizes that overflow.
-            pub fn page(&self) -> ::cuweave::Result<::std::string::String> {
-                #core.page()
-            }
-
-            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of
-            /// another graph stand in its picture alone.
-            ///
-            /// # Errors
-            ///
-            /// Sizes that overflow.
-            pub fn page_with(
-                &self,
-                profile: &::cuweave::profile::Profile,
-            ) -> ::cuweave::Result<::std::string::String> {
-                #core.page_with(profile)
             }
 
             /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between

@@ -34,14 +34,17 @@ pub(crate) use arguments::recursion::check_recursion;
 pub(crate) use bounds::moves::Shift;
 pub(crate) use bounds::quick::Quick;
 pub use calls::capture::Capture;
+pub use calls::order::{CollectiveEntry, Collectives};
 pub(crate) use calls::turns::Turns;
 pub(crate) use conditional::choice::is_one_node;
 pub(crate) use conditional::counted::{Counted, WORDS as RECORD_WORDS};
+pub(crate) use graph::annotate;
 pub(crate) use graph::definition::Definition;
 pub(crate) use graph::nodes::Nodes;
 pub(crate) use plan::hook::apply as apply_hook;
 pub use plan::hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use plan::planning::plan;
+#[cfg(feature = "inspect")]
 pub(crate) use profile::serial::Serial;
 pub(crate) use program::flattened::{Built, Flattened};
 pub(crate) use program::plans::flattened;

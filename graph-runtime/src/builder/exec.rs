@@ -13,8 +13,9 @@ use crate::bind::{Bound, HandedOver, Lender, LoopTurns, Output, OutputDescriptio
 use crate::build::Value;
 use crate::error::{At, Error, Result};
 use crate::exec::{ExecCore, Generated, described};
-use crate::observe::Profile;
 use crate::token::Token;
+#[cfg(feature = "inspect")]
+use cuweave_inspect::Profile;
 
 use super::bound::{Bindable, Storable};
 use super::code::Args;
@@ -284,12 +285,15 @@ impl<'a> Exec<'a> {
     ///
     /// No launches, a graph that takes over outputs of others, what [`launch`](Exec::launch) refuses, a failure of the driver: the
     /// exec can be launched as before.
+    #[cfg(feature = "inspect")]
     pub fn profile(&mut self, stream: &Arc<CudaStream>, launches: u32) -> Result<Profile> {
         self.core.profile(stream, launches)
     }
 }
 
 described!({'a} Exec<'a>);
+#[cfg(feature = "inspect")]
+crate::exec::inspected!({'a} Exec<'a>);
 
 fn declared_as(origin: Origin) -> &'static str {
     match origin {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{BufferId, Device, Kind, Memory, StatementId};
+use cuweave_core::ir::{BufferId, Device, Memory, StatementId};
 use cuweave_core::launches::Allowed;
 use cuweave_core::launches::{Change, LeftAlone};
 
@@ -19,7 +19,6 @@ use crate::certificate::{self, Certified, Wanted};
 use crate::context;
 use crate::cuda::{Mirror, Outcome};
 use crate::error::{Error, Result, at_buffer, at_statement};
-use crate::observe::{BuildTimes, Subject};
 use crate::ranges::Range;
 use crate::statements::element;
 use crate::waits::OwnedEvent;
@@ -28,6 +27,7 @@ use super::arena::Shared;
 use super::counting::Counting;
 use super::in_flight::InFlight;
 use super::state::HiddenUses;
+use super::times::BuildTimes;
 
 /// The state of a graph, independent of the graph function's type.
 pub struct Core {
@@ -245,22 +245,5 @@ impl Core {
     pub(crate) fn certified(&self) -> Certified<'_> {
         let Core { definition, nodes, operands, .. } = self;
         Certified { definition, nodes, operands: &operands.list }
-    }
-
-    /// Returns the parts of the graph that a report describes.
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject {
-            program: self.definition.program(),
-            operations: &self.nodes.operations,
-            records: self.nodes.records.as_slice(),
-            unproved: &self.nodes.unproved,
-            left_alone: &self.nodes.left_alone,
-            decided: &self.nodes.decided,
-            captured: self.nodes.nodes_of(Kind::Capture(())),
-            // A conditional node stands among those of its statement.
-            conditions: self.nodes.conditions,
-            setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
-                .saturating_sub(self.nodes.conditions),
-        }
     }
 }

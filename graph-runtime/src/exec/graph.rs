@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
+use cuweave_core::compile::budget_curve;
 use cuweave_core::dump;
 use cuweave_core::expand::Described;
 use cuweave_core::operation::Operations;
@@ -19,14 +20,16 @@ use cuweave_core::table::Table;
 
 use crate::bind::{Lender, LoopTurns, Visitor};
 use crate::build::Body;
+use crate::build::Collectives;
 use crate::cuda::Keep;
 use crate::error::Result;
-use crate::observe::{self, BuildTimes, Collectives, Profile, Report};
+use crate::error::program::plan_error;
 use crate::token::Token;
 
 use super::arena::ArenaPool;
 use super::core::Core;
 use super::owned::Owned;
+use super::times::BuildTimes;
 
 /// The types of a graph function, with access to their private fields. Implemented by generated code.
 pub trait Generated: Sized {
@@ -104,7 +107,7 @@ pub type Exec<A> = <A as Generated>::Exec;
 /// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
 #[must_use = "a graph does nothing until it is instantiated and launched"]
 pub struct Graph<A: GraphFn> {
-    core: Owned,
+    pub(super) core: Owned,
     args: A,
     not_sync: PhantomData<Cell<()>>,
 }
@@ -272,12 +275,6 @@ impl<A: GraphFn> ExecCore<A> {
 macro_rules! described {
     ({$($generics:tt)*} $ty:ty) => {
         impl<$($generics)*> $ty {
-            /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
-            #[must_use]
-            pub fn report(&self) -> $crate::observe::Report {
-                self.core.report()
-            }
-
             /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
             /// [`cuweave_check::check`]. With the variable `CUWEAVE_CHECK=1` of the environment the nodes are those that
             /// the driver has. O(accesses + edges).
@@ -288,55 +285,8 @@ macro_rules! described {
 
             /// Returns the collectives of the graph in the order in which each rank runs them.
             #[must_use]
-            pub fn collectives(&self) -> $crate::observe::Collectives {
+            pub fn collectives(&self) -> $crate::build::Collectives {
                 self.core.collectives()
-            }
-
-            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
-            /// boxes for bodies of conditions and for devices, and a legend.
-            #[must_use]
-            pub fn dot(&self) -> String {
-                self.core.dot()
-            }
-
-            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
-            /// are shaded, and the buffers of the bound are outlined.
-            ///
-            /// # Errors
-            ///
-            /// Sizes that overflow.
-            pub fn memory_svg(&self) -> $crate::error::Result<String> {
-                self.core.memory_svg()
-            }
-
-            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
-            /// side. Of graphs of more than 120 nodes the turns of loops are one.
-            #[must_use]
-            pub fn svg(&self) -> String {
-                self.core.svg()
-            }
-
-            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside of
-            /// it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
-            ///
-            /// # Errors
-            ///
-            /// Sizes that overflow.
-            pub fn page(&self) -> $crate::error::Result<String> {
-                self.core.page()
-            }
-
-            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of another
-            /// graph stand in its picture alone.
-            ///
-            /// # Errors
-            ///
-            /// Sizes that overflow.
-            pub fn page_with(
-                &self,
-                profile: &$crate::observe::Profile,
-            ) -> $crate::error::Result<String> {
-                self.core.page_with(profile)
             }
 
             /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
@@ -378,46 +328,10 @@ impl Core {
         self.nodes.agreed.list.clone()
     }
 
-    fn report(&self) -> Report {
-        observe::report_of(&self.subject())
-    }
-
-    fn dot(&self) -> String {
-        observe::dot(&self.pictured())
-    }
-
-    fn pictured(&self) -> observe::Pictured<'_> {
-        observe::Pictured {
-            program: self.definition.program(),
-            operations: &self.nodes.operations,
-            dims: self.definition.dims(),
-        }
-    }
-
-    fn svg(&self) -> String {
-        observe::graph_svg(&self.pictured())
-    }
-
-    fn page(&self) -> Result<String> {
-        self.described_by(None)
-    }
-
-    fn page_with(&self, profile: &Profile) -> Result<String> {
-        self.described_by(Some(profile))
-    }
-
-    fn described_by(&self, profile: Option<&Profile>) -> Result<String> {
-        let (report, memory) = (self.report(), self.memory_svg()?);
-        let pictured = self.pictured();
-        Ok(observe::page(&observe::PageSubject { pictured, report: &report, memory: &memory, profile }))
-    }
-
-    fn memory_svg(&self) -> Result<String> {
-        observe::svg(&self.definition.flat.checked, self.definition.dims(), &self.nodes.operations)
-    }
-
     fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        observe::budget_curve(&self.definition.flat.checked, self.definition.dims(), points)
+        let checked = &self.definition.flat.checked;
+        budget_curve(checked, self.definition.dims(), points)
+            .map_err(|error| plan_error(checked.program(), error))
     }
 
     /// Prints the function and its size, for `Debug`.

@@ -23,7 +23,6 @@ use crate::context;
 use crate::cuda::{self, Context, Driver, HostWork, Word};
 use crate::error::{Error, PlanFault, Result};
 use crate::kernels::{Limits, Modules, programmatic};
-use crate::observe::BuildTimes;
 use crate::ranges;
 use crate::statements::{Evaluation, Record, UnprovedLaunches, WorkId};
 use crate::token::Token;
@@ -31,6 +30,7 @@ use crate::token::Token;
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
 use super::owned::Owned;
+use super::times::BuildTimes;
 
 /// The bound arguments of a graph function of any type, so that the build is compiled once, not for each function.
 trait Arguments {

@@ -8,18 +8,19 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
+use cuweave_inspect::{Gathered, Measured, Profile};
 
 use crate::build::{Body, Serial};
 use crate::context::{self, is_simulated};
 use crate::cuda::{Failure, Outcome, Stream};
 use crate::error::{Error, Result};
-use crate::observe::{Gathered, Measured, Profile};
 use crate::statements::Evaluation;
 use crate::token::Token;
 use crate::waits::{self, OwnedEvent};
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
+use super::inspected::Launches;
 
 impl<A: GraphFn> ExecCore<A> {
     /// See the generated `profile`.
@@ -52,10 +53,12 @@ impl Core {
         let times = measured?;
         freed?;
         drop(serial);
+        let of = Launches::of(&self.nodes.records);
         Ok(Profile::of(&Measured {
             program: self.definition.program(),
             operations: &self.nodes.operations,
-            records: &self.nodes.records,
+            kernels: &of.kernels,
+            of_statements: &of.of,
             bytes: &bytes,
             launches,
             simulated: is_simulated(),

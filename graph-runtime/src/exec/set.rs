@@ -8,13 +8,13 @@ use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId};
 
 use crate::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
+use crate::build::annotate;
 use crate::build::{
     Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements,
     check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::context;
 use crate::error::{At, Error, Result, at_buffer, at_statement};
-use crate::observe::annotate;
 use crate::statements::{Evaluation, Record, RecordExt, UnprovedLaunches};
 use crate::token::Token;
 

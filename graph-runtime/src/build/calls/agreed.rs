@@ -8,7 +8,8 @@ use cuweave_core::operation::OperationId;
 
 use crate::cuda::{Clique, Collective, Node};
 use crate::error::At;
-use crate::observe::Collectives;
+
+use super::order::Collectives;
 
 /// The collectives of a graph.
 #[derive(Debug, Default)]

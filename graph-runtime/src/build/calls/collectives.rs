@@ -28,10 +28,10 @@ use crate::cuda::{
     during_capture, record,
 };
 use crate::error::{At, CallFault, Error, PlanFault, Result, at_statement};
-use crate::observe::CollectiveEntry;
 
 use super::agreed::{Agreed, Arrived};
 use super::capture::Captured;
+use super::order::CollectiveEntry;
 use super::turns::Turns;
 
 /// A collective of one rank, as its body has described it.

@@ -4,4 +4,5 @@ pub(super) mod agreed;
 pub(super) mod capture;
 pub(super) mod captured;
 pub(super) mod collectives;
+pub(super) mod order;
 pub(super) mod turns;

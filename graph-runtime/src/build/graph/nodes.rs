@@ -27,9 +27,9 @@ use crate::build::program::flattened::Flattened;
 use crate::cuda::{CaptureStream, Driver, Node, Outcome, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::error::{At, Error, Result, at_buffer, at_function, at_statement};
 use crate::kernels::{Finding, HUB, Kernel};
-use crate::observe::annotate::{self, Annotated};
 use crate::statements::{Adding, Emission, Hosts, Record, RecordExt, UnprovedLaunches, address};
 
+use super::annotate::{self, Annotated};
 use super::definition::Definition;
 
 /// The nodes of a graph. Whoever owns them destroys them.

@@ -6,12 +6,12 @@ use cuweave_core::ir::{Kind, Program, StatementId};
 use cuweave_core::operation::{BatchId, Operation, OperationId};
 use cuweave_ptx::rewrite::Table;
 
+use crate::build::graph::annotate;
 use crate::build::graph::definition::Definition;
 use crate::build::graph::nodes::Nodes;
 use crate::build::plan::hook;
 use crate::cuda::{Launching, Node, Values};
 use crate::error::{Error, PlanFault, Result, at_statement};
-use crate::observe::annotate;
 use crate::statements::{Record, address, batch_of, first_blocks, launch_of};
 
 use super::tables::Batched;

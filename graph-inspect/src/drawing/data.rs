@@ -6,7 +6,7 @@ use cuweave_core::ir::{BufferId, Origin};
 use cuweave_core::operation::Place;
 use cuweave_core::picture::{bytes, folded};
 
-use crate::observe::profile::duration;
+use crate::profile::duration;
 
 use super::folds::{End, Item, View, buffers, first};
 use super::scene::Scene;

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use cuweave_core::location::At;
 use cuweave_core::picture::bytes;
 use cuweave_core::picture::folded;
-
-use crate::error::At;
 
 use super::apart::{Line, at_line, times};
 

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use cuweave_core::launches::NamedKernel;
+use cuweave_core::location::At;
 use cuweave_core::picture::folded;
-
-use crate::error::At;
 
 /// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use cuweave_core::operation::What;
 use cuweave_core::picture::{COLOURS, escape};
 use cuweave_core::scopes::Scopes;
 
-use crate::observe::profile::{Profile, duration};
-use crate::observe::report::Report;
+use crate::profile::{Profile, duration};
+use crate::report::Report;
 
 use super::data::data;
 use super::folds::View;
@@ -29,16 +29,20 @@ const MOST_NODES: usize = 600;
 const MANY: usize = 120;
 
 /// The input of a page.
-pub(crate) struct Subject<'g> {
+#[derive(Debug)]
+pub struct Subject<'g> {
+    /// The plan.
     pub pictured: Pictured<'g>,
+    /// The report.
     pub report: &'g Report,
     /// The picture of the memory.
     pub memory: &'g str,
+    /// The profile, if the page shows one.
     pub profile: Option<&'g Profile>,
 }
 
 /// Returns the page of a graph.
-pub(crate) fn page(subject: &Subject<'_>) -> String {
+pub fn page(subject: &Subject<'_>) -> String {
     let Subject { pictured, report, memory, profile } = subject;
     let scopes = Scopes::of(pictured.program);
     let scene = Scene::of(pictured, &scopes);

@@ -1,20 +1,20 @@
 //! The entries of a profile, from the times of operations.
 
+use cuweave_core::ids::KernelId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Kind, Program, StatementId};
+use cuweave_core::launches::{LaunchValues, LaunchedKernel};
+use cuweave_core::location::{at_attribute, at_function, at_statement};
 use cuweave_core::operation::{Operation, OperationId, Operations, What};
 use cuweave_core::picture::{count, real};
 use cuweave_core::scopes::{ScopeId, Scopes};
-
-use crate::error::{at_attribute, at_function, at_statement};
-use crate::statements::{Record, RecordExt, launch_of};
 
 use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
 
 /// The times of an operation, or of the exec, in several launches.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Gathered {
+pub struct Gathered {
     launches: u32,
     sum: f64,
     min: f64,
@@ -53,13 +53,21 @@ impl Gathered {
 }
 
 /// The input of a profile.
-pub(crate) struct Measured<'m> {
+#[derive(Debug)]
+pub struct Measured<'m> {
+    /// The flat program.
     pub program: &'m Program,
+    /// The nodes.
     pub operations: &'m Operations,
-    pub records: &'m Vector<StatementId, Record>,
+    /// The kernels that are launched.
+    pub kernels: &'m Vector<KernelId, LaunchedKernel>,
+    /// The launches among the statements.
+    pub of_statements: &'m Vector<StatementId, Option<LaunchValues>>,
     /// The bytes that a run of each statement moves.
     pub bytes: &'m Vector<StatementId, u64>,
+    /// The number of launches.
     pub launches: u32,
+    /// True if the times are those of a simulated driver.
     pub simulated: bool,
     /// The time of a launch of the exec.
     pub total: Gathered,
@@ -73,7 +81,7 @@ pub(crate) struct Measured<'m> {
 
 impl Profile {
     /// Returns the profile of a graph.
-    pub(crate) fn of(measured: &Measured<'_>) -> Profile {
+    pub fn of(measured: &Measured<'_>) -> Profile {
         let Measured { program, operations, launches, simulated, .. } = *measured;
         let scopes = Scopes::of(program);
         let mut entry_of: Vector<OperationId, Option<usize>> = Vector::filled(None, operations.list.len());
@@ -129,7 +137,7 @@ impl Measured<'_> {
     fn entry(&self, operation: &Operation, gathered: &Gathered) -> Entry {
         let first = operation.sources.first().copied();
         let time = gathered.times();
-        let kernel = first.and_then(|statement| self.records[statement].launch());
+        let kernel = first.and_then(|statement| self.of_statements[statement].as_ref());
         let bytes = operation.sources.iter().map(|&statement| self.bytes[statement]).sum();
         Entry {
             name: operation.name.to_string(),
@@ -139,7 +147,7 @@ impl Measured<'_> {
                 Some(_) => FUSED,
                 None => operation.what.name(),
             },
-            kernel: kernel.map(|launch| launch.kernel.name.to_owned()),
+            kernel: kernel.map(|launch| self.kernels[launch.kernel].name.to_owned()),
             launches: self.launches,
             time,
             runs: gathered.mean(real(gathered.runs)),
@@ -165,9 +173,9 @@ impl Measured<'_> {
         if operation.sources.len() < 2 {
             return Vec::new();
         }
-        let blocks = |statement: StatementId| match launch_of(self.program, self.records, statement) {
-            Ok(launch) => launch.shape.grid.iter().map(|&extent| f64::from(extent)).product(),
-            Err(_) => 1.0,
+        let blocks = |statement: StatementId| match &self.of_statements[statement] {
+            Some(launch) => launch.shape.grid.iter().map(|&extent| f64::from(extent)).product(),
+            None => 1.0,
         };
         let all: f64 = operation.sources.iter().map(|&statement| blocks(statement)).sum();
         let share = |statement: StatementId| match (bytes, all > 0.0) {

@@ -8,7 +8,7 @@ use cuweave_core::picture::{
 };
 use cuweave_core::scopes::Scopes;
 
-use crate::observe::profile::duration;
+use crate::profile::duration;
 
 use super::blocks::{Area, Placed, place};
 use super::folds::{End, Link, View};
@@ -43,7 +43,7 @@ pub(super) struct Timed {
 pub(super) type Times = Vec<Option<Timed>>;
 
 /// Returns a graph as an SVG. The nodes of loops are one if there are many.
-pub(crate) fn graph_svg(pictured: &Pictured<'_>) -> String {
+pub fn graph_svg(pictured: &Pictured<'_>) -> String {
     let scopes = Scopes::of(pictured.program);
     let scene = Scene::of(pictured, &scopes);
     let view = View::of(&scene, scene.operations.list.len() > MANY);

@@ -21,7 +21,7 @@ const CLUSTERS: [&str; 4] = ["azure", "honeydew", "seashell", "lavender"];
 
 /// Returns one node for each operation, one arrow for each edge with the buffers that it is there for, one box for each body of a
 /// conditional node and for each of several devices, and a legend.
-pub(crate) fn dot(pictured: &Pictured<'_>) -> String {
+pub fn dot(pictured: &Pictured<'_>) -> String {
     let scopes = Scopes::of(pictured.program);
     let scene = Scene::of(pictured, &scopes);
     let mut text = format!("digraph {} {{\n", quoted(&pictured.program.name));

@@ -6,7 +6,7 @@ pub(super) fn bandwidth(bytes: f64, microseconds: f64) -> Option<f64> {
 }
 
 /// Formats a time in microseconds, with a unit.
-pub(crate) fn time(microseconds: f64) -> String {
+pub fn time(microseconds: f64) -> String {
     match microseconds {
         ..100.0 => format!("{microseconds:.2} us"),
         ..10_000.0 => format!("{microseconds:.1} us"),

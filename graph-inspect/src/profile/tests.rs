@@ -1,9 +1,8 @@
 //! Profiles of times that are known: the critical path, rows, and pictures of many statements.
 
-use crate::error::At;
-
 use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
+use cuweave_core::location::At;
 
 fn at(name: &str, line: u32) -> At {
     At::new(name, "src/model.rs", line)

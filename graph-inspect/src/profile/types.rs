@@ -1,8 +1,7 @@
 //! Profiles and their entries.
 
+use cuweave_core::location::At;
 use cuweave_core::picture::real;
-
-use crate::error::At;
 
 use super::numbers::bandwidth;
 

@@ -19,7 +19,7 @@ mod statements;
 mod svg;
 mod ways;
 
-pub(crate) use dot::dot;
-pub(crate) use page::{Subject as PageSubject, page};
-pub(crate) use scene::Pictured;
-pub(crate) use svg::graph_svg;
+pub use dot::dot;
+pub use page::{Subject as PageSubject, page};
+pub use scene::Pictured;
+pub use svg::graph_svg;

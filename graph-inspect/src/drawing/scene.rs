@@ -6,14 +6,16 @@ use cuweave_core::operation::{Operation, OperationId, Operations, What};
 use cuweave_core::picture::folded;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use crate::observe::folding::together;
+use crate::folding::together;
 
 use super::reasons::{Reasons, Why};
 
 /// The input of a picture.
-#[derive(Clone, Copy)]
-pub(crate) struct Pictured<'g> {
+#[derive(Clone, Copy, Debug)]
+pub struct Pictured<'g> {
+    /// The flat program.
     pub program: &'g Program,
+    /// The nodes.
     pub operations: &'g Operations,
     /// The values of lengths and bounds.
     pub dims: &'g Vector<DimId, u64>,
@@ -95,7 +97,7 @@ impl<'g> Scene<'g> {
     pub fn names(&self, buffers: &[BufferId], most: usize) -> String {
         let name = |buffer: BufferId| &self.program.buffers[buffer].name;
         let list = together(buffers.iter().copied(), |&buffer| folded(name(buffer)), |_| 1);
-        let shown = |one: &crate::observe::folding::Folded<BufferId>| match one.entries {
+        let shown = |one: &crate::folding::Folded<BufferId>| match one.entries {
             1 => name(one.first).to_string(),
             count => format!("{} × {count}", folded(name(one.first))),
         };

@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::compile::Decided;
-use cuweave_core::ir::{BufferId, Kind};
-use cuweave_core::launches::Chain;
+use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::launches::{Chain, LaunchedKernel};
+use cuweave_core::location::{at_buffer, at_statement};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
-
-use crate::error::{at_buffer, at_statement};
-use crate::kernels::{Kernel, LaunchRecord};
 
 use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
 
 /// Returns the report of a graph.
-pub(crate) fn report_of(graph: &Subject<'_>) -> Report {
+#[must_use]
+pub fn report_of(graph: &Subject<'_>) -> Report {
     let lists = Lists {
         forwarded: forwarded(graph),
         assumed: assumed(graph.decided),
@@ -58,29 +57,24 @@ fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
 /// Lists the unproved parts of the declarations of the kernels that are launched.
 fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
     let mut list = BTreeSet::new();
-    let mut kernels: BTreeSet<usize> = BTreeSet::new();
-    let entry = |kernel: &Kernel, parameter: &str, what: Open, reason: &str| VouchedFor {
+    let entry = |kernel: &LaunchedKernel, parameter: &str, what: Open, reason: &str| VouchedFor {
         kernel: kernel.name.to_owned(),
         parameter: parameter.to_owned(),
         what,
         reason: reason.to_owned(),
     };
-    for record in graph.records {
-        let Kind::Launch(LaunchRecord { kernel, .. }) = record else { continue };
-        if !kernels.insert(std::ptr::from_ref(*kernel).addr()) {
-            continue;
-        }
-        for param in kernel.params {
-            list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
+    for kernel in graph.kernels.iter() {
+        for parameter in &kernel.parameters {
+            let unproved = parameter.unproved.iter();
+            list.extend(unproved.map(|(what, reason)| entry(kernel, parameter.name, *what, reason)));
         }
     }
-    for (kernel, findings) in graph.unproved.values() {
-        for finding in findings {
-            let param = &kernel.params[finding.parameter];
-            let said = param.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
-            if let (Verdict::Unknown(reason), false) = (&finding.verdict, said) {
-                list.insert(entry(kernel, param.name, Open::Coverage, reason));
-            }
+    for &(statement, parameter, verdict) in graph.unproved {
+        let Some(kernel) = graph.kernel(statement) else { continue };
+        let parameter = &kernel.parameters[parameter];
+        let said = parameter.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
+        if let (Verdict::Unknown(reason), false) = (verdict, said) {
+            list.insert(entry(kernel, parameter.name, Open::Coverage, reason));
         }
     }
     list.into_iter().collect()
@@ -88,19 +82,25 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 
 /// Lists the launches that leave elements of write-only parameters unwritten.
 fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
-    let mut list = Vec::new();
-    for (&statement, (kernel, findings)) in graph.unproved {
-        for finding in findings {
-            if let Verdict::Short { written, missing } = finding.verdict {
-                list.push(LeftUnwritten {
-                    at: *at_statement(graph.program, statement),
-                    kernel: kernel.name.to_owned(),
-                    parameter: kernel.params[finding.parameter].name.to_owned(),
-                    written,
-                    missing,
-                });
-            }
-        }
+    let short = |&(statement, parameter, verdict): &(StatementId, usize, &Verdict)| {
+        let (kernel, Verdict::Short { written, missing }) = (graph.kernel(statement)?, verdict) else {
+            return None;
+        };
+        Some(LeftUnwritten {
+            at: *at_statement(graph.program, statement),
+            kernel: kernel.name.to_owned(),
+            parameter: kernel.parameters[parameter].name.to_owned(),
+            written: *written,
+            missing: *missing,
+        })
+    };
+    graph.unproved.iter().filter_map(short).collect()
+}
+
+impl Subject<'_> {
+    /// Returns the kernel of a launch.
+    fn kernel(&self, statement: StatementId) -> Option<&LaunchedKernel> {
+        let launch = self.launches.get(statement)?.as_ref()?;
+        self.kernels.get(launch.kernel)
     }
-    list
 }

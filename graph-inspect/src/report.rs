@@ -1,21 +1,19 @@
 //! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use cuweave_core::compile::Decided;
 use cuweave_core::condition::Word;
-use cuweave_core::index::Index;
+use cuweave_core::ids::KernelId;
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Device, Origin, Program, StatementId};
 use cuweave_core::kind::Counts;
-use cuweave_core::launches::LeftAlone;
+use cuweave_core::launches::{LaunchValues, LaunchedKernel, LeftAlone};
+use cuweave_core::location::{At, at_buffer, at_statement};
 use cuweave_core::operation::{Bounds, Budgeted, Operations};
 use cuweave_core::scopes::{ScopeId, Scopes};
+use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
-
-use crate::error::{At, at_buffer, at_statement};
-use crate::kernels::{Finding, Kernel};
-use crate::statements::{Record, RecordExt};
 
 use super::apart::{Apart, FullEdge, InLane};
 use super::explaining::{Entries, Explaining};
@@ -25,13 +23,21 @@ use super::unfused::Unfused;
 const POOL_STEP: u64 = 32 << 20;
 
 /// The input of a report.
-pub(crate) struct Subject<'g> {
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'g> {
+    /// The flat program.
     pub program: &'g Program,
+    /// The nodes.
     pub operations: &'g Operations,
-    /// One record for each statement.
-    pub records: &'g [Record],
-    /// The launches that are not proved to write all elements of their write-only parameters.
-    pub unproved: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    /// The kernels that are launched.
+    pub kernels: &'g Vector<KernelId, LaunchedKernel>,
+    /// The launches among the statements.
+    pub launches: &'g Vector<StatementId, Option<LaunchValues>>,
+    /// The number of launches as written.
+    pub written: usize,
+    /// The write-only parameters of launches that are not proved to be written whole: the launch, the index of the parameter, and what
+    /// is known.
+    pub unproved: &'g [(StatementId, usize, &'g Verdict)],
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.
@@ -196,20 +202,6 @@ pub struct LeftUnwritten {
     pub missing: u64,
 }
 
-/// The host's time for the parts of a build.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BuildTimes {
-    /// Evaluation and checks of lengths, bounds, configurations and values; module loads.
-    pub evaluated: Duration,
-    /// Launch decisions and planning: short if the plan of an earlier build with the same sizes is used.
-    pub planned: Duration,
-    /// Allocation of the memory that the exec owns.
-    pub allocated: Duration,
-    /// The `cuGraphAdd*` calls.
-    pub added: Duration,
-}
-
 /// The size of the plan of the temporaries, and its lower bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -335,13 +327,20 @@ impl Report {
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
         let mut left_alone = graph.left_alone.to_vec();
         left_alone.sort_by_cached_key(ToString::to_string);
-        let Subject { program, records, decided, .. } = *graph;
-        let explaining = Explaining { program, operations, records, left_alone: &left_alone, decided };
+        let Subject { program, launches, decided, .. } = *graph;
+        let explaining = Explaining {
+            program,
+            operations,
+            kernels: graph.kernels,
+            launches,
+            left_alone: &left_alone,
+            decided,
+        };
         let Entries { apart, full_edges, in_lanes, unfused } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
         let assumed = if changed { lists.assumed } else { Vec::new() };
         Report {
-            launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
+            launches: graph.written,
             batches: operations
                 .batches
                 .iter()

@@ -2,9 +2,8 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use cuweave_core::location::At;
 use cuweave_core::picture::{bytes, counted, folded};
-
-use crate::error::At;
 
 use super::apart::Line;
 use super::brief::{ReportLines, texts};

@@ -5,18 +5,16 @@ use std::fmt;
 
 use cuweave_core::compile::Decided;
 use cuweave_core::compile::explain;
-use cuweave_core::index::{Index, Vector};
+use cuweave_core::ids::KernelId;
+use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, Kind, Program, StatementId};
 use cuweave_core::launches::Unfused as Pair;
 use cuweave_core::launches::{
     Allowed, Apart as Group, Explanation, Fault, Fusing, Launch, Obstacle, Run, Why,
 };
-use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
+use cuweave_core::launches::{Change, LaunchValues, LaunchedKernel, LeftAlone, NamedKernel};
+use cuweave_core::location::{At, at_buffer, at_statement};
 use cuweave_core::operation::{Cut, Operation, OperationId, Operations, What};
-
-use crate::error::{At, at_buffer, at_statement};
-use crate::kernels::LaunchRecord;
-use crate::statements::Record;
 
 use super::apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
 use super::unfused::{Unfused, WhyUnfused};
@@ -34,7 +32,8 @@ pub(super) struct Entries {
 pub(super) struct Explaining<'g> {
     pub program: &'g Program,
     pub operations: &'g Operations,
-    pub records: &'g [Record],
+    pub kernels: &'g Vector<KernelId, LaunchedKernel>,
+    pub launches: &'g Vector<StatementId, Option<LaunchValues>>,
     pub left_alone: &'g [LeftAlone],
     pub decided: &'g Decided,
 }
@@ -131,10 +130,9 @@ impl Explaining<'_> {
 
     /// Returns the kernel of a launch.
     fn kernel(&self, statement: StatementId) -> Option<NamedKernel> {
-        let Kind::Launch(LaunchRecord { kernel, .. }) = self.records.get(statement.index())? else {
-            return None;
-        };
-        Some(NamedKernel::new(kernel.name, kernel.module.path()))
+        let launch = self.launches.get(statement)?.as_ref()?;
+        let kernel = self.kernels.get(launch.kernel)?;
+        Some(NamedKernel::new(kernel.name, kernel.path))
     }
 
     /// Returns the entry for a kernel that a change leaves alone.

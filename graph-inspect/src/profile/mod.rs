@@ -16,7 +16,7 @@ mod text;
 mod trace;
 mod types;
 
-pub(crate) use assemble::{Gathered, Measured};
-pub(crate) use numbers::time as duration;
+pub use assemble::{Gathered, Measured};
+pub use numbers::time as duration;
 
 pub use types::{Entry, Member, Profile, Times, Turns};

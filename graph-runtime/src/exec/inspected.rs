@@ -1,0 +1,170 @@
+//! Reports, pictures and pages of graphs: what `cuweave-inspect` makes of their plan.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::compile::memory_svg;
+use cuweave_core::ids::KernelId;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{Kind, StatementId};
+use cuweave_core::launches::{DeclaredParameter, LaunchValues, LaunchedKernel};
+use cuweave_inspect::{PageSubject, Pictured, Profile, Report, Subject, dot, graph_svg, page, report_of};
+
+use crate::error::Result;
+use crate::error::program::plan_error;
+use crate::statements::{Record, RecordExt};
+
+use super::core::Core;
+use super::graph::{ExecCore, Graph, GraphFn};
+
+/// The methods that tell of a graph, built or instantiated: each forwards to its `core`.
+macro_rules! inspected {
+    ({$($generics:tt)*} $ty:ty) => {
+        impl<$($generics)*> $ty {
+            /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
+            #[must_use]
+            pub fn report(&self) -> cuweave_inspect::Report {
+                self.core.report()
+            }
+
+            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
+            /// boxes for bodies of conditions and for devices, and a legend.
+            #[must_use]
+            pub fn dot(&self) -> String {
+                self.core.dot()
+            }
+
+            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
+            /// are shaded, and the buffers of the bound are outlined.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn memory_svg(&self) -> $crate::error::Result<String> {
+                self.core.memory_svg()
+            }
+
+            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
+            /// side. Of graphs of more than 120 nodes the turns of loops are one.
+            #[must_use]
+            pub fn svg(&self) -> String {
+                self.core.svg()
+            }
+
+            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside of
+            /// it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page(&self) -> $crate::error::Result<String> {
+                self.core.page()
+            }
+
+            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of another
+            /// graph stand in its picture alone.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn page_with(
+                &self,
+                profile: &cuweave_inspect::Profile,
+            ) -> $crate::error::Result<String> {
+                self.core.page_with(profile)
+            }
+        }
+    };
+}
+pub(crate) use inspected;
+
+inspected!({A: GraphFn} Graph<A>);
+inspected!({A: GraphFn} ExecCore<A>);
+
+/// The launches of a graph and their kernels, without handles.
+pub(super) struct Launches {
+    pub kernels: Vector<KernelId, LaunchedKernel>,
+    pub of: Vector<StatementId, Option<LaunchValues>>,
+}
+
+impl Launches {
+    pub fn of(records: &Vector<StatementId, Record>) -> Launches {
+        let (mut kernels, mut known) = (Vector::new(), BTreeMap::new());
+        let values = |record: &Record| {
+            let launch = record.launch()?;
+            let kernel = launch.kernel;
+            let parameter = |param: &crate::kernels::Param| DeclaredParameter {
+                name: param.name,
+                unproved: param.unproved,
+            };
+            let number = *known.entry(std::ptr::from_ref(kernel).addr()).or_insert_with(|| {
+                kernels.push(LaunchedKernel {
+                    name: kernel.name,
+                    path: kernel.module.path(),
+                    parameters: kernel.params.iter().map(parameter).collect(),
+                })
+            });
+            Some(LaunchValues { kernel: number, shape: launch.shape })
+        };
+        let of = records.iter().map(values).collect();
+        Launches { kernels, of }
+    }
+}
+
+impl Core {
+    fn report(&self) -> Report {
+        let launches = Launches::of(&self.nodes.records);
+        let findings = self.nodes.unproved.iter().flat_map(|(&statement, (_, findings))| {
+            findings.iter().map(move |finding| (statement, finding.parameter, &finding.verdict))
+        });
+        report_of(&Subject {
+            program: self.definition.program(),
+            operations: &self.nodes.operations,
+            kernels: &launches.kernels,
+            launches: &launches.of,
+            written: self.nodes.records.iter().filter(|record| record.is_user_launch()).count(),
+            unproved: &Vec::from_iter(findings),
+            left_alone: &self.nodes.left_alone,
+            decided: &self.nodes.decided,
+            captured: self.nodes.nodes_of(Kind::Capture(())),
+            // A conditional node stands among those of its statement.
+            conditions: self.nodes.conditions,
+            setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
+                .saturating_sub(self.nodes.conditions),
+        })
+    }
+
+    fn pictured(&self) -> Pictured<'_> {
+        Pictured {
+            program: self.definition.program(),
+            operations: &self.nodes.operations,
+            dims: self.definition.dims(),
+        }
+    }
+
+    fn dot(&self) -> String {
+        dot(&self.pictured())
+    }
+
+    fn svg(&self) -> String {
+        graph_svg(&self.pictured())
+    }
+
+    fn memory_svg(&self) -> Result<String> {
+        let checked = &self.definition.flat.checked;
+        memory_svg(checked, self.definition.dims(), &self.nodes.operations)
+            .map_err(|error| plan_error(checked.program(), error))
+    }
+
+    fn page(&self) -> Result<String> {
+        self.page_of(None)
+    }
+
+    fn page_with(&self, profile: &Profile) -> Result<String> {
+        self.page_of(Some(profile))
+    }
+
+    fn page_of(&self, profile: Option<&Profile>) -> Result<String> {
+        let (report, memory) = (self.report(), self.memory_svg()?);
+        Ok(page(&PageSubject { pictured: self.pictured(), report: &report, memory: &memory, profile }))
+    }
+}
