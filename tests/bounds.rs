@@ -587,36 +587,3 @@ fn a_graph_that_is_right_for_one_value_alone_keeps_it() {
     let error = whole(&device.ctx, 2, 4, 3, 1.0, device.zeros::<f32>(12)).expect_err("a part is not written");
     assert!(error.to_string().contains("CW101"), "{error}");
 }
-
-/// Rows of two parts that are split off one after the other: the parts are disjoint in every turn.
-#[cuweave::graph(launches = "as-written")]
-fn rows_of_parts(n: u32, rows: u32, x: &mut [f32; 4 * rows * n]) {
-    let (one, rest) = x.split_at_mut(rows * n);
-    let (other, rest) = rest.split_at_mut(rows * n);
-    let (third, _fourth) = rest.split_at_mut(rows * n);
-    for i in 0..rows {
-        axpy[per_item(n)](2.0, &one[i * n..(i + 1) * n], &mut other[i * n..(i + 1) * n], n);
-    }
-    for i in (0..rows).rev() {
-        axpy[per_item(n)](3.0, &other[i * n..(i + 1) * n], &mut third[i * n..(i + 1) * n], n);
-    }
-}
-
-#[test]
-fn parts_that_are_split_again_are_disjoint() {
-    let device = device();
-    let (n, rows) = (8, 5);
-    let ramp = ramp(4 * rows * n);
-    let mut x = device.upload(&ramp);
-    let graph = rows_of_parts(&device.ctx, n as u32, rows as u32, &mut x).expect("it builds");
-    assert_eq!(graph.report().edges, rows, "each row of the third part waits for its row alone");
-    let mut exec = graph.instantiate().expect("it instantiates");
-    exec.launch(&device.stream).expect("it launches");
-    drop(exec);
-    let (mut expected, part) = (ramp, rows * n);
-    for at in 0..part {
-        expected[part + at] += 2.0 * expected[at];
-        expected[2 * part + at] += 3.0 * expected[part + at];
-    }
-    assert_eq!(device.download(&x), expected);
-}

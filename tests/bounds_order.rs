@@ -1,14 +1,15 @@
 //! Moving bounds in the shorter ways of computing the order: negative intermediate numbers, and ranges that are looked up by their
-//! bounds.
+//! bounds; parts that are split again.
 
 use cuweave::Error;
 use cuweave::prelude::*;
-use cuweave_testkit::device::{alone, device};
+use cuweave_testkit::device::{alone, device, ramp};
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
     fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
     fn scale(x: &mut [f32; n], a: f32, n: u32);
+    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
 /// A bound of which a part may be negative.
@@ -71,4 +72,37 @@ fn a_range_moves_among_hundreds() {
     }
     drop(exec);
     device.nothing_reported();
+}
+
+/// Rows of two parts that are split off one after the other: the parts are disjoint in every turn.
+#[cuweave::graph(launches = "as-written")]
+fn rows_of_parts(n: u32, rows: u32, x: &mut [f32; 4 * rows * n]) {
+    let (one, rest) = x.split_at_mut(rows * n);
+    let (other, rest) = rest.split_at_mut(rows * n);
+    let (third, _fourth) = rest.split_at_mut(rows * n);
+    for i in 0..rows {
+        axpy[per_item(n)](2.0, &one[i * n..(i + 1) * n], &mut other[i * n..(i + 1) * n], n);
+    }
+    for i in (0..rows).rev() {
+        axpy[per_item(n)](3.0, &other[i * n..(i + 1) * n], &mut third[i * n..(i + 1) * n], n);
+    }
+}
+
+#[test]
+fn parts_that_are_split_again_are_disjoint() {
+    let device = device();
+    let (n, rows) = (8, 5);
+    let ramp = ramp(4 * rows * n);
+    let mut x = device.upload(&ramp);
+    let graph = rows_of_parts(&device.ctx, n as u32, rows as u32, &mut x).expect("it builds");
+    assert_eq!(graph.report().edges, rows, "each row of the third part waits for its row alone");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    let (mut expected, part) = (ramp, rows * n);
+    for at in 0..part {
+        expected[part + at] += 2.0 * expected[at];
+        expected[2 * part + at] += 3.0 * expected[part + at];
+    }
+    assert_eq!(device.download(&x), expected);
 }
