@@ -14,17 +14,16 @@ pub(crate) mod program;
 
 pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
-pub use convert::Result;
-pub use cuweave_core::location::At;
-pub(crate) use cuweave_core::location::{at_attribute, at_buffer, at_function, at_statement};
 pub use devices::{DeviceFault, Inaccessible};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
-use parts::lines;
-pub use parts::{DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
-pub(crate) use places::refusals;
+pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
+pub(crate) use places::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub use plan::PlanFault;
+
+/// The result of every fallible function of cuweave.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the runtime.
 ///
@@ -34,18 +33,16 @@ pub use plan::PlanFault;
 ///
 /// ```
 /// # use cuweave_runtime as cuweave;
-/// # use std::sync::Arc;
-/// # use cudarc::driver::{CudaContext, CudaSlice};
+/// # use {cudarc::driver::{CudaContext, CudaSlice}, std::sync::Arc};
 /// fn zeros(ctx: &Arc<CudaContext>, len: usize) -> cuweave::Result<CudaSlice<f32>> {
-///     let stream = ctx.new_stream()?;
-///     Ok(stream.alloc_zeros(len)?)
+///     Ok(ctx.new_stream()?.alloc_zeros(len)?)
 /// }
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Faults of the graph function that only the numbers of this build show, each with the code of the compile-time error.
-    #[error("{}", lines(.0))]
+    #[error("{}", parts::lines(.0))]
     Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
     #[error(

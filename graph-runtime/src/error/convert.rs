@@ -8,10 +8,7 @@ use cudarc::driver::DriverError;
 use crate::cuda::{self, Failure, Unavailable};
 use crate::watch::Aborted;
 
-use super::{At, DriverFailure, Error, FailedCall, describe};
-
-/// The result of every fallible function of cuweave.
-pub type Result<T> = std::result::Result<T, Error>;
+use super::{At, DriverFailure, Error, FailedCall, PlanFault, describe};
 
 impl From<DriverError> for Error {
     /// Converts an error that a cudarc call returned, with the source line of the `?`.
@@ -62,5 +59,11 @@ impl From<Unavailable> for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<PlanFault> for Error {
+    fn from(fault: PlanFault) -> Error {
+        Error::Plan(Box::new(fault))
     }
 }

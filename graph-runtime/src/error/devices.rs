@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cuda::Simulator;
 
-use super::At;
+use super::parts::At;
 
 /// A fault of a graph over several devices.
 #[derive(Clone, Debug, PartialEq, Eq)]

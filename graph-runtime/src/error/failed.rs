@@ -2,7 +2,7 @@
 
 use crate::cuda::{self, Failure};
 
-use super::At;
+use super::parts::At;
 use super::parts::{DriverFailure, FailedCall};
 
 /// Describes a failed call with the driver's texts and log.

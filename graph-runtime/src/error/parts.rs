@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cuweave_core::codes::Code;
-use cuweave_core::location::At;
+pub use cuweave_core::location::At;
 
 use crate::cuda;
 

@@ -3,7 +3,7 @@
 use cuweave_core::diagnostic::{Diagnostic, Site};
 use cuweave_core::index::size;
 use cuweave_core::ir::Program;
-use cuweave_core::location::{at_buffer, at_statement};
+pub(crate) use cuweave_core::location::{at_attribute, at_buffer, at_function, at_statement};
 
 use super::parts::Refusal;
 
