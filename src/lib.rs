@@ -90,6 +90,8 @@
 //!   alike; `f16` is its earlier name;
 //! - `blas`: products of matrices by cuBLASLt, in the module `blas`;
 //! - `nccl`: collectives of several devices and processes by NCCL, in the module `nccl`;
+//! - `inspect`, on: reports, pictures, pages and profiles of graphs, by the crate `cuweave-inspect`. Without it there are none of
+//!   their methods.
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
 //!   needed to build.
 
