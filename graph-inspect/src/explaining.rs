@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cuweave_core::compile::Decided;
-use cuweave_core::compile::explain;
+use cuweave_core::compile::{Decided, explain};
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, Kind, Program, StatementId};
-use cuweave_core::launches::Unfused as Pair;
 use cuweave_core::launches::{
-    Allowed, Apart as Group, Explanation, Fault, Fusing, Launch, Obstacle, Run, Why,
+    Allowed, Apart as Group, Change, Explanation, Fault, Fusing, Launch, LaunchValues, LaunchedKernel,
+    LeftAlone, NamedKernel, Obstacle, Run, Unfused as Pair, Why,
 };
-use cuweave_core::launches::{Change, LaunchValues, LaunchedKernel, LeftAlone, NamedKernel};
 use cuweave_core::location::{At, at_buffer, at_statement};
 use cuweave_core::operation::{Cut, Operation, OperationId, Operations, What};
 

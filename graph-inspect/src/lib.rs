@@ -1,4 +1,4 @@
-//! What is told of a graph: reports, pictures, pages and profiles, from its plan and measured times alone.
+//! Reports, pictures, pages and profiles of a graph, from its plan and measured times alone.
 
 #![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]

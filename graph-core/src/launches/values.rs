@@ -1,4 +1,4 @@
-//! What is known of launches without the handles of a driver.
+//! The values of launches, without the handles of a driver.
 
 use cuweave_ptx::declare::Open;
 

@@ -175,7 +175,7 @@ impl<B> Index<usize> for SomeOrNone<B> {
     }
 }
 
-/// What `if let Some(b) = bias { .. }` takes apart.
+/// A buffer, or none, that `if let Some(b) = bias { .. }` takes apart.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that may be `None`",
     label = "`if let Some(b)` takes an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`"
