@@ -58,6 +58,7 @@ const CRATES: [(&str, &[&str]); 9] = [
         "graph-inspect/src",
         &[
             "folding",
+            "subject",
             "apart",
             "unfused",
             "explaining",

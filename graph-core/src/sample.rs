@@ -123,8 +123,8 @@ impl Sampler<'_> {
         StatementId::new(self.out.program.statements.len())
     }
 
-    /// Adds the parts of views that are taken in this turn of the innermost loop, or outside of loops: the build checks that
-    /// they lie in their views, and that is known of the accesses.
+    /// Adds the parts of views that are taken in this turn of the innermost loop, or outside of loops. The build checks
+    /// that they lie in their views, so the order may rest on that.
     fn views(&mut self) {
         let innermost = self.turns.last().map(|(variable, _)| variable.clone());
         for view in self.source.program.views.iter() {

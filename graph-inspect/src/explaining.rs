@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cuweave_core::compile::{Decided, explain};
-use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{BufferId, Kind, Program, StatementId};
+use cuweave_core::ir::{BufferId, Kind, StatementId};
 use cuweave_core::launches::{
-    Allowed, Apart as Group, Change, Explanation, Fault, Fusing, Launch, LaunchValues, LaunchedKernel,
-    LeftAlone, NamedKernel, Obstacle, Run, Unfused as Pair, Why,
+    Allowed, Apart as Group, Change, Explanation, Fault, Fusing, Launch, LeftAlone, NamedKernel, Obstacle,
+    Run, Unfused as Pair, Why,
 };
 use cuweave_core::location::{At, at_buffer, at_statement};
-use cuweave_core::operation::{Cut, Operation, OperationId, Operations, What};
+use cuweave_core::operation::{Cut, Operation, OperationId, What};
 
 use super::apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
+use super::subject::Subject;
 use super::unfused::{Unfused, WhyUnfused};
 
 /// The entries of a report.
@@ -28,22 +28,21 @@ pub(super) struct Entries {
 
 /// The input of the entries.
 pub(super) struct Explaining<'g> {
-    pub program: &'g Program,
-    pub operations: &'g Operations,
-    pub kernels: &'g Vector<KernelId, LaunchedKernel>,
-    pub launches: &'g Vector<StatementId, Option<LaunchValues>>,
+    pub graph: &'g Subject<'g>,
+    /// The kernels that are launched as written, sorted by their texts.
     pub left_alone: &'g [LeftAlone],
-    pub decided: &'g Decided,
 }
 
 impl Explaining<'_> {
     /// Returns the entries; none if all launches are as they are written.
     pub fn entries(&self) -> Entries {
-        let Decided { checked: Some(checked), wishes, .. } = self.decided else { return Entries::default() };
-        if wishes.launches.len() != self.program.statements.len() {
+        let Decided { checked: Some(checked), wishes, .. } = self.graph.decided else {
+            return Entries::default();
+        };
+        if wishes.launches.len() != self.graph.program.statements.len() {
             return Entries::default();
         }
-        let Explanation { apart, unfused, lanes } = explain(checked, wishes, self.operations);
+        let Explanation { apart, unfused, lanes } = explain(checked, wishes, self.graph.operations);
         let mut entries = Entries::default();
         if wishes.allowed.fuse {
             let unfused = unfused.iter().filter_map(|pair| self.unfused(pair));
@@ -63,18 +62,18 @@ impl Explaining<'_> {
     }
 
     fn at(&self, statement: StatementId) -> At {
-        *at_statement(self.program, statement)
+        *at_statement(self.graph.program, statement)
     }
 
     fn launch(&self, statement: StatementId) -> Option<&Launch> {
-        self.decided.wishes.launches.get(statement).and_then(Option::as_ref)
+        self.graph.decided.wishes.launches.get(statement).and_then(Option::as_ref)
     }
 
     fn apart(&self, group: &Group) -> Option<Apart> {
         let first = group.nodes.first()?.first()?;
         let kernel = self.kernel(*first)?;
         let mut reasons: Vec<WhyApart> = group.why.iter().map(|&why| self.why(why, &kernel)).collect();
-        let unstacked = |node: &Vec<StatementId>| self.decided.unstacked.get(node.first()?).cloned();
+        let unstacked = |node: &Vec<StatementId>| self.graph.decided.unstacked.get(node.first()?).cloned();
         if let Some(why) = group.nodes.iter().find_map(unstacked) {
             reasons = vec![WhyApart::Unstacked(why)];
         }
@@ -108,7 +107,7 @@ impl Explaining<'_> {
 
     /// Returns the reason that a launch is in no batch.
     fn why_never(&self, statement: StatementId, kernel: &NamedKernel) -> WhyApart {
-        if let Some(slower) = self.decided.slower.get(&statement) {
+        if let Some(slower) = self.graph.decided.slower.get(&statement) {
             return WhyApart::Slower(slower.to_string());
         }
         if !self.allowed(statement).batches {
@@ -122,14 +121,13 @@ impl Explaining<'_> {
 
     /// Returns the changes that the function of a launch allows.
     fn allowed(&self, statement: StatementId) -> Allowed {
-        let functions = self.decided.checked.as_ref().map(|checked| checked.functions());
-        Allowed::by(functions.and_then(|functions| functions.launches(self.program, statement)))
+        let functions = self.graph.decided.checked.as_ref().map(|checked| checked.functions());
+        Allowed::by(functions.and_then(|functions| functions.launches(self.graph.program, statement)))
     }
 
     /// Returns the kernel of a launch.
     fn kernel(&self, statement: StatementId) -> Option<NamedKernel> {
-        let launch = self.launches.get(statement)?.as_ref()?;
-        let kernel = self.kernels.get(launch.kernel)?;
+        let kernel = self.graph.kernel(statement)?;
         Some(NamedKernel::new(kernel.name, kernel.path))
     }
 
@@ -150,7 +148,7 @@ impl Explaining<'_> {
             Obstacle::Grids => WhyUnfused::Grids(one.grid, other.grid),
             Obstacle::Blocks => WhyUnfused::Blocks(one.block, other.block),
             Obstacle::Between(at) => {
-                let kind = match &self.program.statements[at].kind {
+                let kind = match &self.graph.program.statements[at].kind {
                     Kind::Host(_) => "host statement",
                     kind => kind.name(),
                 };
@@ -164,8 +162,8 @@ impl Explaining<'_> {
             Obstacle::Access { of, buffer, fault } => self.fault(of, second, buffer, fault),
             Obstacle::Batched(at) => WhyUnfused::Batched(self.at(at)),
             Obstacle::Crowd(at) => WhyUnfused::Crowd(self.at(at)),
-            Obstacle::Most => WhyUnfused::Most(self.decided.wishes.tuning.fused),
-            Obstacle::Room => match self.operations.cut? {
+            Obstacle::Most => WhyUnfused::Most(self.graph.decided.wishes.tuning.fused),
+            Obstacle::Room => match self.graph.operations.cut? {
                 Cut::Pages { whole, most } => WhyUnfused::Memory { whole, most },
                 Cut::Budget => WhyUnfused::Budget,
             },
@@ -175,7 +173,8 @@ impl Explaining<'_> {
 
     /// Returns the reason that one of two launches is in no chain.
     fn why_never_fused(&self, pair: [StatementId; 2]) -> WhyUnfused {
-        if let Some(slower) = pair.iter().find_map(|statement| self.decided.slower_fused.get(statement)) {
+        if let Some(slower) = pair.iter().find_map(|statement| self.graph.decided.slower_fused.get(statement))
+        {
             return WhyUnfused::Slower(slower.clone());
         }
         if !pair.iter().all(|&statement| self.allowed(statement).fuse) {
@@ -191,7 +190,7 @@ impl Explaining<'_> {
 
     /// Returns the part of the proof that fails for a buffer of two launches.
     fn fault(&self, of: StatementId, second: StatementId, buffer: BufferId, fault: Fault) -> WhyUnfused {
-        let at = *at_buffer(self.program, buffer);
+        let at = *at_buffer(self.graph.program, buffer);
         match fault {
             Fault::Set(launch) => WhyUnfused::Range { buffer: at, launch: self.at(launch) },
             Fault::Unknown(launch) => {
@@ -208,13 +207,13 @@ impl Explaining<'_> {
     /// Returns the reason that the bytes of a buffer are not known that a block of a launch accesses.
     fn unknown(&self, launch: StatementId, buffer: BufferId) -> Option<String> {
         let Fusing::With(footings) = &self.launch(launch)?.fuse else { return None };
-        let accesses = self.program.statements[launch].accesses.iter().zip(footings.iter());
+        let accesses = self.graph.program.statements[launch].accesses.iter().zip(footings.iter());
         let mut own = accesses.filter(|(access, _)| access.buffer == buffer);
         own.find_map(|(_, footing)| footing.writes.unknown().or(footing.reads.unknown())).map(str::to_owned)
     }
 
     fn full_edges(&self) -> Vec<FullEdge> {
-        let list = &self.operations.list;
+        let list = &self.graph.operations.list;
         let mut dependents: Vector<OperationId, usize> = Vector::filled(0, list.len());
         for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
             operation.after.iter().for_each(|&before| dependents[before] += 1);

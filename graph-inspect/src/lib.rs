@@ -20,6 +20,7 @@ mod grouped;
 mod lists;
 mod profile;
 mod report;
+mod subject;
 mod text;
 mod unfused;
 
@@ -28,7 +29,7 @@ pub use drawing::{PageSubject, Pictured, dot, graph_svg, page};
 pub use lists::report_of;
 pub use profile::{Entry, Member, Profile, Times, Turns};
 pub use profile::{Gathered, Measured};
-pub use report::Subject;
 pub use report::{AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor};
+pub use subject::Subject;
 pub use text::FullReport;
 pub use unfused::{Unfused, WhyUnfused};

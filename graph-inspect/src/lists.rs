@@ -9,7 +9,8 @@ use cuweave_core::location::{at_buffer, at_statement};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
-use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, Subject, VouchedFor};
+use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, VouchedFor};
+use super::subject::Subject;
 
 /// Returns the report of a graph.
 #[must_use]
@@ -95,12 +96,4 @@ fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
         })
     };
     graph.unproved.iter().filter_map(short).collect()
-}
-
-impl Subject<'_> {
-    /// Returns the kernel of a launch.
-    fn kernel(&self, statement: StatementId) -> Option<&LaunchedKernel> {
-        let launch = self.launches.get(statement)?.as_ref()?;
-        self.kernels.get(launch.kernel)
-    }
 }

@@ -2,53 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::compile::Decided;
 use cuweave_core::condition::Word;
-use cuweave_core::ids::KernelId;
-use cuweave_core::index::{Index, Vector};
+use cuweave_core::index::Index;
 use cuweave_core::ir::{Device, Origin, Program, StatementId};
 use cuweave_core::kind::Counts;
-use cuweave_core::launches::{LaunchValues, LaunchedKernel, LeftAlone};
+use cuweave_core::launches::LeftAlone;
 use cuweave_core::location::{At, at_buffer, at_statement};
-use cuweave_core::operation::{Bounds, Budgeted, Operations};
+use cuweave_core::operation::{Bounds, Budgeted};
 use cuweave_core::scopes::{ScopeId, Scopes};
-use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
 use super::apart::{Apart, FullEdge, InLane};
 use super::explaining::{Entries, Explaining};
+use super::subject::Subject;
 use super::unfused::Unfused;
 
 /// The granularity of the graph pool.
 const POOL_STEP: u64 = 32 << 20;
-
-/// The input of a report.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'g> {
-    /// The flat program.
-    pub program: &'g Program,
-    /// The nodes.
-    pub operations: &'g Operations,
-    /// The kernels that are launched.
-    pub kernels: &'g Vector<KernelId, LaunchedKernel>,
-    /// The launches among the statements.
-    pub launches: &'g Vector<StatementId, Option<LaunchValues>>,
-    /// The number of launches as written.
-    pub written: usize,
-    /// The write-only parameters of launches that are not proved to be written whole: the launch, the index of the parameter, and what
-    /// is known.
-    pub unproved: &'g [(StatementId, usize, &'g Verdict)],
-    /// The kernels that are launched as written, and the reasons.
-    pub left_alone: &'g [LeftAlone],
-    /// The inputs of the launch decisions.
-    pub decided: &'g Decided,
-    /// The number of nodes that library calls captured.
-    pub captured: usize,
-    /// The number of conditional nodes.
-    pub conditions: usize,
-    /// The number of kernels that stand around the conditional nodes.
-    pub setters: usize,
-}
 
 /// The lists of a report that are read off the kernels and the decisions of a graph.
 pub(super) struct Lists {
@@ -327,15 +297,7 @@ impl Report {
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
         let mut left_alone = graph.left_alone.to_vec();
         left_alone.sort_by_cached_key(ToString::to_string);
-        let Subject { program, launches, decided, .. } = *graph;
-        let explaining = Explaining {
-            program,
-            operations,
-            kernels: graph.kernels,
-            launches,
-            left_alone: &left_alone,
-            decided,
-        };
+        let explaining = Explaining { graph, left_alone: &left_alone };
         let Entries { apart, full_edges, in_lanes, unfused } = explaining.entries();
         let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
         let assumed = if changed { lists.assumed } else { Vec::new() };

@@ -20,6 +20,6 @@ mod svg;
 mod ways;
 
 pub use dot::dot;
-pub use page::{Subject as PageSubject, page};
+pub use page::{PageSubject, page};
 pub use scene::Pictured;
 pub use svg::graph_svg;

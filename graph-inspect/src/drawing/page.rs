@@ -30,7 +30,7 @@ const MANY: usize = 120;
 
 /// The input of a page.
 #[derive(Debug)]
-pub struct Subject<'g> {
+pub struct PageSubject<'g> {
     /// The plan.
     pub pictured: Pictured<'g>,
     /// The report.
@@ -42,8 +42,8 @@ pub struct Subject<'g> {
 }
 
 /// Returns the page of a graph.
-pub fn page(subject: &Subject<'_>) -> String {
-    let Subject { pictured, report, memory, profile } = subject;
+pub fn page(subject: &PageSubject<'_>) -> String {
+    let PageSubject { pictured, report, memory, profile } = subject;
     let scopes = Scopes::of(pictured.program);
     let scene = Scene::of(pictured, &scopes);
     let times = profile.map_or_else(Vec::new, |profile| times(&scene, profile));

@@ -97,16 +97,6 @@ impl Lowering<'_> {
             }
             let in_some = self.in_some(argument);
             match self.call_argument(in_some.unwrap_or(argument), callee) {
-                Ok(Passed::Borrowed(access)) if in_some.is_some() => {
-                    bindings.push(Argument::Access(accesses.len() as u32));
-                    arguments.push(LaunchArgument::Given(accesses.len() as u32, None));
-                    accesses.push(access);
-                }
-                Ok(Passed::Field(place, access, borrow)) if in_some.is_some() => {
-                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    arguments.push(LaunchArgument::Given(accesses.len() as u32, Some(borrow)));
-                    accesses.push(access);
-                }
                 Ok(Passed::Scalar) => {
                     let value = self.substituted(argument);
                     // A `let` of a scalar passes on the scalars of its value.
@@ -121,8 +111,12 @@ impl Lowering<'_> {
                     arguments.push(LaunchArgument::Scalar(Box::new(value)));
                 }
                 Ok(Passed::Borrowed(access)) => {
-                    bindings.push(Argument::Access(accesses.len() as u32));
-                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    let at = accesses.len() as u32;
+                    bindings.push(Argument::Access(at));
+                    arguments.push(match in_some {
+                        Some(_) => LaunchArgument::Given(at, None),
+                        None => LaunchArgument::Buffer(at),
+                    });
                     accesses.push(access);
                 }
                 Ok(Passed::Moved(access)) => {
@@ -132,7 +126,11 @@ impl Lowering<'_> {
                 }
                 Ok(Passed::Field(place, access, borrow)) => {
                     bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    arguments.push(LaunchArgument::Field(accesses.len() as u32, borrow));
+                    let at = accesses.len() as u32;
+                    arguments.push(match in_some {
+                        Some(_) => LaunchArgument::Given(at, Some(borrow)),
+                        None => LaunchArgument::Field(at, borrow),
+                    });
                     accesses.push(access);
                 }
                 Ok(Passed::Part(place)) => {
