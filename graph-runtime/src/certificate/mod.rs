@@ -18,14 +18,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use crate::bind::Operand;
-use crate::build::{Definition, Nodes};
+use crate::build::{BuiltGraph, Definition};
 use crate::error::{BrokenCertificate, Error, Result};
 use cuweave_core::ir::Program;
 
 /// A graph whose nodes are added.
 pub(crate) struct Certified<'c> {
     pub definition: &'c Definition,
-    pub nodes: &'c Nodes,
+    pub built: &'c BuiltGraph,
     pub operands: &'c [Operand],
 }
 

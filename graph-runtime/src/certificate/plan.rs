@@ -47,7 +47,7 @@ impl Reading<'_> {
 impl Certified<'_> {
     /// Returns the graph: from the operations that nodes are added for.
     pub(super) fn plan<'r>(&self, source: &'r c::Source, numbering: &'r Numbering) -> Reading<'r> {
-        let operations = &self.nodes.operations;
+        let operations = &self.built.plan.operations;
         let mut reading = Reading {
             numbering,
             source,
@@ -69,11 +69,13 @@ impl Certified<'_> {
     }
 
     fn blocks(&self) -> Vec<c::Block> {
-        let operations = &self.nodes.operations;
-        let inside = self.nodes.inside();
+        let operations = &self.built.plan.operations;
+        let inside = self.built.plan.inside();
         let address = |memory: MemoryId| {
             let base = |&buffer: &BufferId| match operations.places[buffer] {
-                Place::Inside { offset, .. } => Some(self.nodes.bases.get(buffer)?.wrapping_sub(offset)),
+                Place::Inside { offset, .. } => {
+                    Some(self.built.state.bases.get(buffer)?.wrapping_sub(offset))
+                }
                 Place::Bound | Place::Nowhere => None,
             };
             inside[memory].first().and_then(base).unwrap_or(0)
@@ -85,7 +87,7 @@ impl Certified<'_> {
     }
 
     fn places(&self, reading: &Reading<'_>, count: usize) -> Vec<c::Place> {
-        let operations = &self.nodes.operations;
+        let operations = &self.built.plan.operations;
         let of = |buffer: BufferId| {
             let at = match operations.places[buffer] {
                 Place::Inside { memory, offset } => c::Bytes::In { block: memory.index(), offset },
@@ -138,7 +140,7 @@ impl Certified<'_> {
             What::Statement(Kind::Condition(())) => self.begin(reading, operation),
             What::Statement(Kind::Join(())) => self.end(reading, operation),
             _ => {
-                let scope = self.nodes.operations.body_of(&reading.numbering.scopes, operation);
+                let scope = self.built.plan.operations.body_of(&reading.numbering.scopes, operation);
                 let node = c::Node {
                     name: operation.name.to_string(),
                     body: Numbering::body(scope),
@@ -168,7 +170,7 @@ impl Certified<'_> {
     }
 
     fn waits(&self, operation: &Operation) -> bool {
-        let wishes = &self.nodes.decided.wishes;
+        let wishes = &self.built.plan.decided.wishes;
         let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
         let waits =
             |id: &StatementId| launch(id).is_some_and(|launch| launch.waits) || wishes.setters.contains(id);
@@ -180,16 +182,16 @@ impl Certified<'_> {
             What::Alloc { memory } => c::Work::Alloc(memory.index()),
             What::Free { memory } => c::Work::Free(memory.index()),
             What::FreeTaken { buffer } => {
-                c::Work::FreeTaken(buffer.index(), self.nodes.bases.get(*buffer).copied().unwrap_or(0))
+                c::Work::FreeTaken(buffer.index(), self.built.state.bases.get(*buffer).copied().unwrap_or(0))
             }
             What::Statement(_) | What::Hub => {
                 let number = |id: StatementId| reading.numbering.of[id].unwrap_or(0);
-                let chain = self.nodes.operations.chain_of(operation);
+                let chain = self.built.plan.operations.chain_of(operation);
                 let mut forwards = Vec::new();
                 let mut members = Vec::new();
-                match chain.map(|chain| (chain, &self.nodes.operations.chains[chain])) {
+                match chain.map(|chain| (chain, &self.built.plan.operations.chains[chain])) {
                     Some((at, chain)) => {
-                        let fused = self.nodes.fused.get(at).and_then(|fused| fused.kernel.forward.as_ref());
+                        let fused = self.built.plan.fused.get(at).and_then(|fused| fused.forward.as_ref());
                         for (lane, launches) in chain.chains().enumerate() {
                             let of = launches.iter().map(|&id| self.member(reading, id, lane, true));
                             let mut of: Vec<c::Member> = of.collect();
@@ -221,9 +223,9 @@ impl Certified<'_> {
     /// Returns the addresses that a launch is given, in the order of its accesses, then 0 for state; none for other
     /// statements.
     fn addresses(&self, id: StatementId, count: usize) -> Vec<u64> {
-        let record = &self.nodes.records[id];
+        let record = &self.built.state.records[id];
         let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
-        let words = &self.nodes.words[size(launch.first)..];
+        let words = &self.built.state.words[size(launch.first)..];
         let mut given: Vec<u64> =
             launch.kernel.address_words().map(|word| cuda::number(words[word])).collect();
         given.extend(self.pointed(id, launch));
@@ -241,11 +243,11 @@ impl Certified<'_> {
             let Origin::Alloc(first) = program.buffers[table.buffer].origin else { continue };
             for entry in between(first, id) {
                 let of_table = || program.statements[entry].accesses.first().map(|access| access.buffer);
-                if let Some(record) = self.nodes.records[entry].launch()
+                if let Some(record) = self.built.state.records[entry].launch()
                     && std::ptr::eq(record.kernel, &ENTRY)
                     && of_table() == Some(table.buffer)
                 {
-                    addresses.push(cuda::number(self.nodes.words[size(record.first) + 1]));
+                    addresses.push(cuda::number(self.built.state.words[size(record.first) + 1]));
                 }
             }
         }

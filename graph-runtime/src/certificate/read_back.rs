@@ -31,11 +31,12 @@ impl Certified<'_> {
         let mut plan = c::Plan { nodes: Vec::new(), edges: Vec::new(), ..planned.plan.clone() };
         let mut found = Found::new();
         let scopes = &planned.numbering.scopes;
-        let graph = |condition: &StatementId| self.nodes.bodies.get(condition).copied();
+        let graph = |condition: &StatementId| self.built.handle.bodies.get(condition).copied();
         let bodies = scopes.list.enumerate();
         let bodies =
             bodies.filter_map(|(scope, of)| Some((graph(&of.condition)?, Numbering::body(Some(scope)))));
-        let graphs: Vec<(RawGraph, usize)> = std::iter::once((self.nodes.graph, 0)).chain(bodies).collect();
+        let graphs: Vec<(RawGraph, usize)> =
+            std::iter::once((self.built.handle.graph, 0)).chain(bodies).collect();
         for &(graph, body) in &graphs {
             let count = self.driver(self.definition.driver.node_count(graph))?;
             for handle in self.driver(self.definition.driver.graph_nodes(graph, count))? {
@@ -67,7 +68,7 @@ impl Certified<'_> {
             _ => None,
         });
         for node in registers {
-            let handle = self.nodes.nodes[planned.operations[*node]];
+            let handle = self.built.handle.nodes[planned.operations[*node]];
             *node =
                 found.get(&handle).copied().ok_or_else(|| self.unplanned("no node for a fused launch"))?;
         }
@@ -87,18 +88,18 @@ impl Certified<'_> {
     fn expected(&self, planned: &Reading<'_>) -> BTreeMap<Node, Option<usize>> {
         let mut expected = BTreeMap::new();
         for (at, (node, &operation)) in planned.plan.nodes.iter().zip(&planned.operations).enumerate() {
-            let handles: &[Node] = match (&node.work, self.nodes.captured.get(&operation)) {
-                (_, None) => std::slice::from_ref(&self.nodes.nodes[operation]),
+            let handles: &[Node] = match (&node.work, self.built.handle.captured.get(&operation)) {
+                (_, None) => std::slice::from_ref(&self.built.handle.nodes[operation]),
                 (c::Work::Branch(_), Some(captured)) => &captured.frontier,
-                (_, Some(captured)) => match self.nodes.operations.list[operation].what {
+                (_, Some(captured)) => match self.built.plan.operations.list[operation].what {
                     What::Statement(Kind::Capture(())) => &captured.nodes,
                     _ => captured.nodes.get(..1).unwrap_or_default(),
                 },
             };
             expected.extend(handles.iter().map(|&handle| (handle, Some(at))));
         }
-        for (at, captured) in &self.nodes.captured {
-            if self.nodes.operations.list[*at].what == What::Statement(Kind::Join(())) {
+        for (at, captured) in &self.built.handle.captured {
+            if self.built.plan.operations.list[*at].what == What::Statement(Kind::Join(())) {
                 for &handle in &captured.nodes {
                     expected.entry(handle).or_insert(None);
                 }
@@ -116,7 +117,7 @@ impl Certified<'_> {
             .fill_of(handle)
             .map_err(|_| self.unplanned("a node that was not planned"))?;
         let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
-        let counted = &self.nodes.counted;
+        let counted = &self.built.state.counted;
         let zeroed = (0..counted.list.len()).filter(|&at| {
             let (first, bytes) = counted.records(at..at + 1);
             fill.target <= first && first.saturating_add(bytes) <= end
@@ -149,7 +150,7 @@ impl Certified<'_> {
         blocks: &mut [c::Block],
     ) -> Result<c::Node> {
         let driver = self.definition.driver;
-        let what = &self.nodes.operations.list[operation].what;
+        let what = &self.built.plan.operations.list[operation].what;
         let statements = &planned.numbering.statements;
         match &mut node.work {
             c::Work::Alloc(block) => {
@@ -171,7 +172,7 @@ impl Certified<'_> {
                 let copies = *what == What::Statement(Kind::Copy(()));
                 let ids: Vec<StatementId> =
                     members.iter().map(|member| statements[member.statement]).collect();
-                let launch = |id: StatementId| self.nodes.records[id].launch();
+                let launch = |id: StatementId| self.built.state.records[id].launch();
                 let kernel = ids.first().and_then(|&id| launch(id));
                 let (addresses, numbers) = if let Some(record) = kernel.filter(|_| fills) {
                     let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
@@ -208,12 +209,14 @@ impl Certified<'_> {
         ids: &[StatementId],
         members: &mut [c::Member],
     ) -> Result<()> {
-        let operations = &self.nodes.operations;
+        let operations = &self.built.plan.operations;
         let of = &operations.list[operation];
         let driver = self.definition.driver;
         let chain: Option<ChainId> = operations.chain_of(of);
         let launch = |id: StatementId| {
-            self.nodes.records[id].launch().ok_or_else(|| self.unplanned("a kernel for another statement"))
+            self.built.state.records[id]
+                .launch()
+                .ok_or_else(|| self.unplanned("a kernel for another statement"))
         };
         if chain.is_none() && ids.len() == 1 {
             let record = launch(ids[0])?;
@@ -229,11 +232,9 @@ impl Certified<'_> {
             return Ok(());
         }
         let (bytes, function) = match chain {
-            Some(chain) => {
-                (self.nodes.fused[chain].kernel.bytes(), self.nodes.fused[chain].kernel.info.function)
-            }
+            Some(chain) => (self.built.plan.fused[chain].bytes(), self.built.plan.fused[chain].info.function),
             None => {
-                let variant = &self.nodes.batches.of[batch_of(operations, of)?].variant;
+                let variant = &self.built.plan.variants[batch_of(operations, of)?];
                 (variant.table.bytes, variant.info.function)
             }
         };
@@ -253,7 +254,7 @@ impl Certified<'_> {
             let mut grid = record.shape.grid;
             match chain {
                 Some(chain) => {
-                    let fused = &self.nodes.fused[chain].kernel;
+                    let fused = &self.built.plan.fused[chain];
                     if operations.chains[chain].stack.is_none() {
                         grid = read.launching.grid;
                     }
@@ -266,7 +267,7 @@ impl Certified<'_> {
                     });
                 }
                 None => {
-                    let table = &self.nodes.batches.of[batch_of(operations, of)?].variant.table;
+                    let table = &self.built.plan.variants[batch_of(operations, of)?].table;
                     let first = table.records + narrow(nth) * table.stride;
                     let number = |axis: u32| table.grid.map(|offset| slice(first + offset + 4 * axis, 4));
                     for (axis, extent) in (0..).zip(&mut grid) {

@@ -75,7 +75,7 @@ impl Certified<'_> {
         let functions = self.definition.flat.checked.functions();
         for &id in &numbering.statements {
             let statement = &program.statements[id];
-            let record = &self.nodes.records[id];
+            let record = &self.built.state.records[id];
             let mut accesses = self.accesses(id);
             let mut state = |state: State<'static>, effect: c::Effect| {
                 let memory = *states.entry(state).or_insert_with(|| {
@@ -96,7 +96,7 @@ impl Certified<'_> {
                 let reads = reads.iter().filter(|name| !writes.contains(name));
                 reads.for_each(|name| state(variable(name), c::Effect::Read));
             }
-            let mut counted = self.nodes.counted.list.iter();
+            let mut counted = self.built.state.counted.list.iter();
             if let Some(own) = counted.position(|counted| [counted.condition, counted.join].contains(&id)) {
                 state(State::Record(own), c::Effect::Modify);
             }
@@ -169,7 +169,8 @@ impl Certified<'_> {
         let checked = &self.definition.program().statements[id].accesses;
         let statement = &program.statements[id];
         let own = statement.kind.own_accesses(&statement.accesses);
-        let launch = self.nodes.records[id].launch().filter(|_| matches!(statement.kind, Kind::Launch(())));
+        let launch =
+            self.built.state.records[id].launch().filter(|_| matches!(statement.kind, Kind::Launch(())));
         let params = launch.map(buffers);
         let of = |(at, access): (usize, &Access)| {
             let effect = match params.as_ref().map(|params| params.get(at)) {
@@ -186,7 +187,7 @@ impl Certified<'_> {
     /// Returns the configuration and the scalars of a launch; the bytes of a copy; the bytes of a fill and eight bytes of
     /// what it writes; none for other statements.
     fn numbers(&self, id: StatementId) -> Vec<u64> {
-        let record = &self.nodes.records[id];
+        let record = &self.built.state.records[id];
         let statement = &self.definition.program().statements[id];
         let bytes = |access: &Access| {
             let len = self.definition.dims[access.hi].saturating_sub(self.definition.dims[access.lo]);
@@ -197,7 +198,7 @@ impl Certified<'_> {
             (Kind::Copy(()), _) => return vec![bytes],
             (Kind::Fill(()), Kind::Fill(fill)) => return vec![bytes, fill.pattern()],
             (Kind::Fill(()), Kind::Launch(fill)) => {
-                return vec![bytes, cuda::number(self.nodes.words[size(fill.first) + 1])];
+                return vec![bytes, cuda::number(self.built.state.words[size(fill.first) + 1])];
             }
             _ => {}
         }
@@ -209,8 +210,9 @@ impl Certified<'_> {
         let mut at = size(launch.first);
         for param in launch.kernel.params {
             if param.is_scalar() && param.dense {
-                numbers
-                    .extend(self.nodes.words[at..at + param.words()].iter().map(|&word| cuda::number(word)));
+                numbers.extend(
+                    self.built.state.words[at..at + param.words()].iter().map(|&word| cuda::number(word)),
+                );
             }
             at += param.words();
         }

@@ -15,7 +15,7 @@ use super::Certified;
 impl Certified<'_> {
     /// Returns the bytes that the blocks of a launch touch, for each of `count` accesses; none if they are not known.
     pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::Touches> {
-        let launch = self.nodes.decided.wishes.launches.get(id).and_then(Option::as_ref);
+        let launch = self.built.plan.decided.wishes.launches.get(id).and_then(Option::as_ref);
         let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
         let of = |at: usize| {
             let footing = footings.get(at);
@@ -42,7 +42,7 @@ impl Certified<'_> {
                 if changes.clone().any(|change| change.stores && !change.stays) {
                     member.left_out.push(own);
                 }
-                let elided = self.nodes.operations.left_out.contains(&BufferId::new(access.memory));
+                let elided = self.built.plan.operations.left_out.contains(&BufferId::new(access.memory));
                 if elided
                     && changes.all(|change| change.stores)
                     && let Some(touches) = member.touches.get_mut(own)
@@ -55,7 +55,7 @@ impl Certified<'_> {
 
     /// Returns the parameters of a launch that are buffers.
     fn buffers_of(&self, id: StatementId) -> Vec<usize> {
-        let params = self.nodes.records[id].launch().map_or(&[][..], |launch| launch.kernel.params);
+        let params = self.built.state.records[id].launch().map_or(&[][..], |launch| launch.kernel.params);
         let buffers = params.iter().enumerate().filter(|(_, param)| !param.is_scalar());
         buffers.map(|(at, _)| at).collect()
     }

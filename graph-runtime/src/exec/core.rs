@@ -14,7 +14,7 @@ use cuweave_core::launches::Allowed;
 use cuweave_core::launches::{Change, LeftAlone};
 
 use crate::bind::{Operands, Slot};
-use crate::build::{Body, Definition, Nodes, Quick, apply_hook, plan};
+use crate::build::{Body, BuiltGraph, Definition, Quick, add_nodes, apply_hook, plan};
 use crate::certificate::{self, Certified, Wanted};
 use crate::context;
 use crate::cuda::{Mirror, Outcome};
@@ -34,8 +34,8 @@ pub struct Core {
     pub(crate) id: u64,
     /// The program, the values of its lengths, and the modules.
     pub(crate) definition: Definition,
-    /// The plan, the recorded values of statements, and the driver's nodes.
-    pub(crate) nodes: Nodes,
+    /// The plan, the driver's objects, and the values of the next launch.
+    pub(crate) built: BuiltGraph,
     /// The bound buffers and the outputs.
     pub(crate) operands: Operands,
     /// The memory of the temporaries, if no node allocates it.
@@ -76,17 +76,18 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Core {
     /// Returns a graph without nodes.
-    pub(crate) fn new(definition: Definition, mut nodes: Nodes, operands: Operands) -> Result<Core> {
+    pub(crate) fn new(definition: Definition, mut built: BuiltGraph, operands: Operands) -> Result<Core> {
         let reads_back = certificate::wanted(definition.program()) == Wanted::ReadBack;
-        nodes.scratch.mirror = reads_back.then(Mirror::default);
+        built.state.scratch.mirror = reads_back.then(Mirror::default);
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
-        let hidden = Arc::new(HiddenUses::of(definition.program(), &nodes.records, &definition.modules));
-        let counting = Counting::of(&nodes.records);
+        let hidden =
+            Arc::new(HiddenUses::of(definition.program(), &built.state.records, &definition.modules));
+        let counting = Counting::of(&built.state.records);
         Ok(Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             definition,
-            nodes,
+            built,
             operands,
             temporaries: Temporaries::default(),
             in_flight: InFlight { done, lost: false, last: None, cliques: Vec::new() },
@@ -103,27 +104,27 @@ impl Core {
     /// Adds all nodes. `body` runs the bodies of library calls.
     pub(crate) fn add_nodes(&mut self, body: &dyn Body) -> Result<()> {
         let addresses = self.operands.list.iter().map(|operand| operand.address);
-        self.nodes.create(&self.definition, addresses)?;
-        let inside = self.nodes.inside();
-        let mut memories = Vector::filled(0u64, self.nodes.operations.memories.len());
+        self.built.create(&self.definition, addresses)?;
+        let inside = self.built.plan.inside();
+        let mut memories = Vector::filled(0u64, self.built.plan.operations.memories.len());
         for device in self.definition.contexts.ids() {
-            let (without, bytes) = self.nodes.without_nodes(device);
+            let (without, bytes) = self.built.plan.without_nodes(device);
             let Some(&(first, _)) = without.first() else { continue };
             let began = Instant::now();
             let buffers: Vec<BufferId> =
                 without.iter().flat_map(|(at, _)| inside[*at].iter().copied()).collect();
             let start = self.reserve(device, bytes, &buffers).map_err(|failure| {
-                Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), first)))
+                Error::driver(failure, Some(self.built.plan.at_memory(self.definition.program(), first)))
             })?;
             self.times.allocated += began.elapsed();
             for (at, offset) in without {
                 memories[at] = start + offset;
-                self.nodes.place(&inside[at], start + offset);
+                self.built.place(&inside[at], start + offset);
             }
         }
         self.reserve_records()?;
-        self.nodes.add_nodes(&mut self.definition, body, &mut memories, &inside)?;
-        self.in_flight.cliques.clone_from(&self.nodes.agreed.cliques);
+        add_nodes(&mut self.built, &mut self.definition, body, memories, &inside, None)?;
+        self.in_flight.cliques.clone_from(&self.built.agreed.cliques);
         self.make_slots()
     }
 
@@ -150,14 +151,14 @@ impl Core {
     /// Maps memory on each device that runs loops with a limit for their records: the device's least, 2 MiB.
     fn reserve_records(&mut self) -> Result<()> {
         let mut addresses = BTreeMap::new();
-        for (device, (last, bytes)) in self.nodes.counted.of_devices() {
+        for (device, (last, bytes)) in self.built.state.counted.of_devices() {
             let at = at_statement(self.definition.program(), last.condition);
             let mapped =
                 self.mapped(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
             addresses.insert(device, mapped.start());
             self.temporaries.records.push(mapped);
         }
-        self.nodes.counted.addresses = addresses;
+        self.built.state.counted.addresses = addresses;
         Ok(())
     }
 
@@ -168,22 +169,29 @@ impl Core {
         error: Error,
         retry: impl FnOnce(&mut Core) -> Result<()>,
     ) -> Result<()> {
-        if !self.nodes.is_changed() || matches!(error, Error::Call { .. }) {
+        if !self.built.plan.is_changed() || matches!(error, Error::Call { .. }) {
             return Err(error);
         }
-        self.replan(self.temporaries.lowering, Allowed::default())?;
-        self.nodes.left_alone.push(LeftAlone::all(Change::Any, error));
+        let refused = LeftAlone::all(Change::Any, error);
+        self.replan(self.temporaries.lowering, Allowed::default(), Some(refused))?;
         retry(self)
     }
 
     /// Plans again, and destroys the nodes that were added.
-    pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
-        let known = (&self.nodes.records, self.nodes.words.as_slice());
+    /// `refused` is the reason, for reports.
+    pub(crate) fn replan(
+        &mut self,
+        memory: Option<Memory>,
+        allowed: Allowed,
+        refused: Option<LeftAlone>,
+    ) -> Result<()> {
+        let known = (&self.built.state.records, self.built.state.words.as_slice());
         let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
         let mut planned = plan(flat, (*driver, &*contexts), known, modules, (memory, allowed))?;
         self.definition.driver.enter(self.definition.context)?;
+        planned.left_alone.extend(refused);
         planned.decided.changed = apply_hook(self.definition.program(), &mut planned.operations)?;
-        self.nodes.replace(&self.definition, planned);
+        self.built.replace(&self.definition, planned);
         self.temporaries.owned.clear();
         self.temporaries.records.clear();
         self.temporaries.lowering = memory;
@@ -200,7 +208,7 @@ impl Core {
                 None => {
                     let len = flat.sizes[program.buffers[buffer].len];
                     let len = (len, element(program, buffer), flat.elements[buffer]);
-                    let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer]);
+                    let (at, address) = (at_buffer(program, buffer), self.built.state.bases[buffer]);
                     Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
                 }
             };
@@ -212,11 +220,11 @@ impl Core {
     /// Instantiates the graph; if that fails, with the launches as written.
     pub(crate) fn instantiate(&mut self, body: &dyn Body) -> Result<()> {
         context::enter(self.definition.driver, &self.definition.ctx)?;
-        self.nodes.instantiate(&self.definition).or_else(|error| {
+        self.built.instantiate(&self.definition).or_else(|error| {
             self.retry_as_written(error, |core| {
                 core.add_nodes(body)?;
                 core.check_certificate()?;
-                core.nodes.instantiate(&core.definition)
+                core.built.instantiate(&core.definition)
             })
         })
     }
@@ -225,7 +233,7 @@ impl Core {
     pub(crate) fn check_certificate(&self) -> Result<()> {
         match certificate::wanted(self.definition.program()) {
             Wanted::No => Ok(()),
-            _ if self.nodes.decided.changed => Ok(()),
+            _ if self.built.plan.decided.changed => Ok(()),
             wanted => self.certified().check(wanted == Wanted::ReadBack),
         }
     }
@@ -233,7 +241,7 @@ impl Core {
     /// Checks the certificate of the graph with the values that setters have given to its nodes, if the certificates of
     /// all graphs are read back: before the first launch after setters, the second, the fourth, and so on.
     pub(super) fn check_changes(&mut self) -> Result<()> {
-        let Some(mirror) = self.nodes.scratch.mirror.as_mut().filter(|mirror| mirror.changed) else {
+        let Some(mirror) = self.built.state.scratch.mirror.as_mut().filter(|mirror| mirror.changed) else {
             return Ok(());
         };
         mirror.changed = false;
@@ -243,7 +251,7 @@ impl Core {
 
     /// Returns the parts of the graph that a certificate is made of.
     pub(crate) fn certified(&self) -> Certified<'_> {
-        let Core { definition, nodes, operands, .. } = self;
-        Certified { definition, nodes, operands: &operands.list }
+        let Core { definition, built, operands, .. } = self;
+        Certified { definition, built, operands: &operands.list }
     }
 }

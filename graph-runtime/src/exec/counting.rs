@@ -3,7 +3,7 @@
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
 
-use crate::build::{Definition, Nodes};
+use crate::build::{BuiltGraph, Definition};
 use crate::error::{Error, Result, at_statement};
 use crate::statements::{Due, Record, RecordExt};
 
@@ -42,11 +42,11 @@ impl Counting {
     /// # Errors
     ///
     /// A value that is not ahead: the launch would take an earlier signal for its own.
-    pub fn next(&self, nodes: &Nodes, definition: &Definition) -> Result<Counted> {
+    pub fn next(&self, built: &BuiltGraph, definition: &Definition) -> Result<Counted> {
         let Counting { launches, statements, last } = self;
         let mut due: Vec<Due> = Vec::new();
         for &statement in statements {
-            let Some(next) = nodes.due(definition, statement, *launches) else { continue };
+            let Some(next) = built.due(definition, statement, *launches) else { continue };
             if let Some(last) = last.iter().find(|last| last.is_of(&next) && !next.is_ahead_of(last)) {
                 let at = at_statement(definition.program(), statement);
                 return Err(Error::ValueNotAhead { at, last: last.value, next: next.value });
@@ -67,14 +67,14 @@ impl Counting {
     }
 
     /// Gives nodes the values of the next launch. After a failure they hold some of them; the next call gives them all.
-    pub fn give(&self, nodes: &mut Nodes, definition: &Definition) -> Result<()> {
-        if self.statements.is_empty() || nodes.launch == self.launches {
+    pub fn give(&self, built: &mut BuiltGraph, definition: &Definition) -> Result<()> {
+        if self.statements.is_empty() || built.state.launch == self.launches {
             return Ok(());
         }
-        nodes.launch = self.launches;
+        built.state.launch = self.launches;
         let advancing: Vec<StatementId> =
-            self.statements.iter().copied().filter(|&id| nodes.advances(id)).collect();
+            self.statements.iter().copied().filter(|&id| built.state.advances(id)).collect();
         // No launch has this number.
-        nodes.patch_all(definition, advancing.into_iter()).inspect_err(|_| nodes.launch = u64::MAX)
+        built.patch_all(definition, advancing.into_iter()).inspect_err(|_| built.state.launch = u64::MAX)
     }
 }

@@ -182,7 +182,7 @@ impl<A: GraphFn> fmt::Debug for Graph<A> {
 
 /// Returns the operations of a graph as they were added.
 pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
-    &graph.core.nodes.operations
+    &graph.core.built.plan.operations
 }
 
 /// Returns the certificate of a graph with the nodes, the edges and the values that the driver has.
@@ -197,7 +197,7 @@ pub fn read_back<A: GraphFn>(graph: &Graph<A>) -> Result<cuweave_check::Certific
 /// Returns the checked program of a graph and its operations, as text.
 pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
     let checked = &graph.core.definition.flat.checked;
-    [dump::checked(checked), dump::operations(checked.program(), &graph.core.nodes.operations)]
+    [dump::checked(checked), dump::operations(checked.program(), &graph.core.built.plan.operations)]
 }
 
 /// The common part of every exec, whose generated methods call these.
@@ -318,14 +318,14 @@ impl fmt::Debug for Core {
 impl Core {
     fn certificate(&self) -> cuweave_check::Certificate {
         let planned = || self.certified().certificate();
-        match self.nodes.scratch.mirror {
+        match self.built.state.scratch.mirror {
             Some(_) => self.certified().read_back().unwrap_or_else(|_| planned()),
             None => planned(),
         }
     }
 
     fn collectives(&self) -> Collectives {
-        self.nodes.agreed.list.clone()
+        self.built.agreed.list.clone()
     }
 
     fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
@@ -338,7 +338,7 @@ impl Core {
     fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(name)
             .field("function", &self.definition.program().name)
-            .field("operations", &self.nodes.operations.list.len())
+            .field("operations", &self.built.plan.operations.list.len())
             .finish_non_exhaustive()
     }
 }

@@ -112,31 +112,31 @@ impl Launches {
 
 impl Core {
     fn report(&self) -> Report {
-        let launches = Launches::of(&self.nodes.records);
-        let findings = self.nodes.unproved.iter().flat_map(|(&statement, (_, findings))| {
+        let launches = Launches::of(&self.built.state.records);
+        let findings = self.built.state.unproved.iter().flat_map(|(&statement, (_, findings))| {
             findings.iter().map(move |finding| (statement, finding.parameter, &finding.verdict))
         });
         report_of(&Subject {
             program: self.definition.program(),
-            operations: &self.nodes.operations,
+            operations: &self.built.plan.operations,
             kernels: &launches.kernels,
             launches: &launches.of,
-            written: self.nodes.records.iter().filter(|record| record.is_user_launch()).count(),
+            written: self.built.state.records.iter().filter(|record| record.is_user_launch()).count(),
             unproved: &Vec::from_iter(findings),
-            left_alone: &self.nodes.left_alone,
-            decided: &self.nodes.decided,
-            captured: self.nodes.nodes_of(Kind::Capture(())),
+            left_alone: &self.built.plan.left_alone,
+            decided: &self.built.plan.decided,
+            captured: self.built.nodes_of(Kind::Capture(())),
             // A conditional node stands among those of its statement.
-            conditions: self.nodes.conditions,
-            setters: (self.nodes.nodes_of(Kind::Condition(())) + self.nodes.nodes_of(Kind::Join(())))
-                .saturating_sub(self.nodes.conditions),
+            conditions: self.built.handle.conditions,
+            setters: (self.built.nodes_of(Kind::Condition(())) + self.built.nodes_of(Kind::Join(())))
+                .saturating_sub(self.built.handle.conditions),
         })
     }
 
     fn pictured(&self) -> Pictured<'_> {
         Pictured {
             program: self.definition.program(),
-            operations: &self.nodes.operations,
+            operations: &self.built.plan.operations,
             dims: self.definition.dims(),
         }
     }
@@ -151,7 +151,7 @@ impl Core {
 
     fn memory_svg(&self) -> Result<String> {
         let checked = &self.definition.flat.checked;
-        memory_svg(checked, self.definition.dims(), &self.nodes.operations)
+        memory_svg(checked, self.definition.dims(), &self.built.plan.operations)
             .map_err(|error| plan_error(checked.program(), error))
     }
 

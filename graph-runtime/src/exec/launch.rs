@@ -48,7 +48,7 @@ impl Core {
     /// See the generated `upload`.
     pub(crate) fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
         let raw = self.check_stream(stream)?;
-        Ok(self.definition.driver.upload(self.nodes.exec, raw)?)
+        Ok(self.definition.driver.upload(self.built.handle.exec, raw)?)
     }
 
     /// See the generated `synchronize`.
@@ -92,8 +92,8 @@ impl Core {
         let raw = self.check_stream(stream)?;
         self.check_pool(raw)?;
         self.check_taken(taken)?;
-        let counted = self.counting.next(&self.nodes, &self.definition)?;
-        self.counting.give(&mut self.nodes, &self.definition)?;
+        let counted = self.counting.next(&self.built, &self.definition)?;
+        self.counting.give(&mut self.built, &self.definition)?;
         if self.operands.exchanged {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
@@ -129,7 +129,7 @@ impl Core {
         }
         let driver = self.definition.driver;
         let launch = || {
-            launch(driver, self.nodes.exec, raw)?;
+            launch(driver, self.built.handle.exec, raw)?;
             Ok(self.in_flight.record(driver, raw))
         };
         let launched = match self.turn(stream) {

@@ -277,7 +277,7 @@ impl Core {
         Reevaluated { records, unproved }: Reevaluated,
     ) -> Result<()> {
         self.exchange(statements, &[], records, &mut Shift::default())?;
-        self.nodes.record_unproved(statements, unproved);
+        self.built.state.record_unproved(statements, unproved);
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use cuweave_core::table::Table;
 
 use crate::bind::{Operand, Operands, Owners, Visitor};
 use crate::build::{
-    Asked, Body, Built, Contexts, Definition, Flattened, Nodes, Peers, apply_hook, check_devices,
+    Asked, Body, Built, BuiltGraph, Contexts, Definition, Flattened, Peers, apply_hook, check_devices,
     check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
 };
 use crate::context;
@@ -127,11 +127,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
         limits,
         modules,
     };
-    let mut nodes = Nodes::new(&definition, (records, words), unproved, planned);
-    nodes.hosts.adopt(works, std::iter::empty());
+    let mut built = BuiltGraph::new(&definition, planned, records, words, unproved);
+    built.state.hosts.adopt(works, std::iter::empty());
     let prologues =
         follow_hints(definition.program(), definition.dims(), driver, &definition.contexts, 0, &operands)?;
-    let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
+    let mut core = Core::new(definition, built, Operands::new(operands, owners))?;
     let count = core.operands.list.len();
     core.operands.prologues.replace(driver, 0, count, prologues)?;
     let planned = Instant::now();

@@ -26,12 +26,12 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)?;
         let checked = &self.definition.flat.checked;
         let allowed = Allowed::of(checked.program(), checked.functions());
-        self.replan(Some(Memory::Owned), allowed)?;
+        self.replan(Some(Memory::Owned), allowed, None)?;
         self.temporaries.pool = Some(shared.clone());
         let add = |core: &mut Core| {
             core.add_nodes(body)?;
             core.check_certificate()?;
-            core.nodes.instantiate(&core.definition)
+            core.built.instantiate(&core.definition)
         };
         add(self).or_else(|error| self.retry_as_written(error, add))
     }

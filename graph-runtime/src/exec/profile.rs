@@ -42,7 +42,7 @@ impl Core {
         let raw = self.check_profile(stream, launches)?;
         let bytes = self.bytes(body)?;
         let addresses: Vec<u64> = self.operands.list.iter().map(|operand| operand.address).collect();
-        let mut serial = Serial::new(&self.nodes, &mut self.definition, body, addresses.into_iter())?;
+        let mut serial = Serial::new(&self.built, &mut self.definition, body, addresses.into_iter())?;
         // The user's expressions may have changed the current context.
         context::enter(self.definition.driver, &self.definition.ctx)?;
         serial.upload(raw)?;
@@ -53,10 +53,10 @@ impl Core {
         let times = measured?;
         freed?;
         drop(serial);
-        let of = Launches::of(&self.nodes.records);
+        let of = Launches::of(&self.built.state.records);
         Ok(Profile::of(&Measured {
             program: self.definition.program(),
-            operations: &self.nodes.operations,
+            operations: &self.built.plan.operations,
             kernels: &of.kernels,
             of_statements: &of.of,
             bytes: &bytes,
@@ -102,7 +102,7 @@ impl Core {
         evaluation.statements(&flat, body, &statements)?;
         let extents = evaluation.into_extents();
         definition.driver.enter(definition.context)?;
-        Ok(flat.traffic(&definition.dims, &self.nodes.records, &extents))
+        Ok(flat.traffic(&definition.dims, &self.built.state.records, &extents))
     }
 
     fn measure(&mut self, serial: &mut Serial, stream: &Arc<CudaStream>, launches: u32) -> Result<Times> {
@@ -113,7 +113,7 @@ impl Core {
             total: none,
             empty_kernel: none,
             empty_pair: none,
-            of: vec![none; self.nodes.operations.list.len()],
+            of: vec![none; self.built.plan.operations.list.len()],
         };
         for _ in 0..launches {
             self.launch_both(serial, stream, &around)?;
@@ -138,7 +138,7 @@ impl Core {
     ) -> Result<()> {
         // Each of the two is a launch with a number of its own.
         let before = self.counting.clone();
-        let counted = self.counting.next(&self.nodes, &self.definition)?;
+        let counted = self.counting.next(&self.built, &self.definition)?;
         serial.give_values(|nodes| self.counting.give(nodes, &self.definition))?;
         self.counting.count(counted);
         let mut begun = false;

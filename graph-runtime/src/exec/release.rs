@@ -130,7 +130,7 @@ impl Core {
         // functions of host statements may be dropped with the exec.
         let pinned = self.operands.pinned_replaced
             || self.definition.flat.has_host_values()
-            || self.nodes.hosts.any()
+            || self.built.state.hosts.any()
             || self.counting.any()
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
         let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
@@ -166,14 +166,14 @@ impl Drop for Core {
             (Some(_), true) => self.definition.modules.outlive(&self.in_flight.done),
             (Some(_), false) => {
                 self.definition.modules.leak();
-                self.nodes.hosts.leak();
+                self.built.state.hosts.leak();
             }
         }
         if over && !self.in_flight.cliques.is_empty() {
             Turns::of(self.definition.all_contexts()).forget(&self.in_flight.done);
         }
-        self.nodes.destroy_exec(&self.definition);
-        self.nodes.destroy_graph(&self.definition);
+        self.built.handle.destroy_exec(self.definition.driver, &self.definition.ctx);
+        self.built.handle.destroy_graph(self.definition.driver, &self.definition.ctx);
         self.release_temporaries(over);
     }
 }

@@ -10,7 +10,7 @@ use cuweave_core::ir::{BufferId, StatementId};
 use crate::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
 use crate::build::annotate;
 use crate::build::{
-    Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements,
+    Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements, check_member,
     check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::context;
@@ -87,9 +87,9 @@ impl Core {
         };
         let (records, unproved) = self.evaluate(body, evaluated)?;
         self.exchange(evaluated, follow, records, shift)?;
-        self.nodes.record_unproved(evaluated, unproved);
-        if self.nodes.hosts.any() {
-            annotate::hosts_moved(&self.nodes.annotated(&self.definition));
+        self.built.state.record_unproved(evaluated, unproved);
+        if self.built.state.hosts.any() {
+            annotate::hosts_moved(&self.built.annotated(&self.definition));
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Core {
             core.definition.driver.enter(core.definition.context)?;
             return Ok((Vec::new(), UnprovedLaunches::new()));
         }
-        let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
+        let room = (statements.len(), std::mem::take(&mut core.built.state.spare));
         let mut evaluation = Evaluation::new(
             core.definition.flat.checked.program(),
             &core.definition.dims,
@@ -116,13 +116,13 @@ impl Core {
         evaluation.statements(&core.definition.flat, body, statements)?;
         let works = evaluation.take_works();
         let (mut records, mut words, unproved) = evaluation.into_parts();
-        core.nodes.hosts.adopt(works, core.nodes.records.iter().filter_map(Record::work));
+        core.built.state.hosts.adopt(works, core.built.state.records.iter().filter_map(Record::work));
         // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
-            *record = core.nodes.resolve(&mut core.definition, statement, *record, &mut words)?;
+            *record = core.built.resolve(&mut core.definition, statement, *record, &mut words)?;
         }
-        core.nodes.spare = words;
+        core.built.state.spare = words;
         Ok((records, unproved))
     }
 
@@ -141,31 +141,31 @@ impl Core {
         if self.quick.is_empty() {
             self.quick.resize_with(flat.scalars.len(), || None);
         }
-        let Core { definition, nodes, quick, .. } = self;
+        let Core { definition, built, quick, .. } = self;
         let quick = &mut quick[scalar.index()];
-        let quick = quick.get_or_insert_with(|| Quick::of(scalar, body, definition, nodes));
+        let quick = quick.get_or_insert_with(|| Quick::of(scalar, body, definition, built));
         if let Some(quick) = quick
             && quick.ask(body, &flat.frames)
         {
-            quick.put(definition, nodes);
+            quick.put(definition, built);
             shift.quick = Some(scalar);
             return Ok(());
         }
         let known = (&definition.dims, definition.symbols.as_slice());
         *shift = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, known)?;
-        shift.swap(definition, nodes);
+        shift.swap(definition, built);
         flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
-        shift.point(moved, definition, nodes);
+        shift.point(moved, definition, built);
         Ok(())
     }
 
     /// Restores the old values of bounds.
     fn restore(&mut self, shift: &mut Shift) {
         let mut shift = std::mem::take(shift);
-        shift.swap(&mut self.definition, &mut self.nodes);
+        shift.swap(&mut self.definition, &mut self.built);
         let quick = shift.quick.and_then(|scalar| self.quick.get_mut(scalar.index())?.as_mut()?.as_mut());
         if let Some(quick) = quick {
-            quick.put_back(&mut self.definition, &mut self.nodes);
+            quick.put_back(&mut self.definition, &mut self.built);
         }
     }
 }
@@ -207,7 +207,7 @@ impl Core {
         }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         core.check_new_devices(first, &new)?;
-        if core.nodes.hosts.any() {
+        if core.built.state.hosts.any() {
             check_host_statements(core.definition.program(), first, &new)?;
         }
         let apart = check_new_overlap(
@@ -229,7 +229,7 @@ impl Core {
         let prologues = follow_hints(program, dims, driver, &core.definition.contexts, first, &new)?;
         core.rebind(first, &new)?;
         core.operands.prologues.replace(driver, first, new.len(), prologues)?;
-        annotate::moved(&core.nodes.annotated(&core.definition));
+        annotate::moved(&core.built.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
         let old: Vec<Operand> = new
             .into_iter()
@@ -279,7 +279,7 @@ impl Core {
 
     /// Returns the panic of a host statement that no call has returned yet.
     pub(super) fn check_hosts(&self) -> Result<()> {
-        match self.nodes.hosts.take_fault() {
+        match self.built.state.hosts.take_fault() {
             None => Ok(()),
             Some((statement, message)) => {
                 Err(Error::HostPanicked { at: at_statement(self.definition.program(), statement), message })
@@ -300,25 +300,25 @@ impl Core {
             statements
                 .iter()
                 .zip(records)
-                .for_each(|(&statement, record)| core.nodes.swap(statement, record));
+                .for_each(|(&statement, record)| core.built.state.swap(statement, record));
         };
         statements
             .iter()
             .zip(&records)
-            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program(), id, record))?;
+            .try_for_each(|(&id, record)| check_member(&self.built, self.definition.program(), id, record))?;
         swap(self, &mut records);
         let all = || statements.iter().chain(follow).copied();
-        let readdressed = self.nodes.readdress_all(&mut self.definition, follow);
-        readdressed.and_then(|()| self.nodes.patch_all(&self.definition, all())).inspect_err(|_| {
+        let readdressed = self.built.readdress_all(&mut self.definition, follow);
+        readdressed.and_then(|()| self.built.patch_all(&self.definition, all())).inspect_err(|_| {
             swap(self, &mut records);
             self.restore(shift);
-            self.broken |= self.nodes.readdress_all(&mut self.definition, follow).is_err();
+            self.broken |= self.built.readdress_all(&mut self.definition, follow).is_err();
             self.put_back(all());
         })
     }
 
     fn put_back(&mut self, statements: impl Iterator<Item = StatementId>) {
-        self.broken |= self.nodes.patch_all(&self.definition, statements).is_err();
+        self.broken |= self.built.patch_all(&self.definition, statements).is_err();
     }
 
     /// Returns the statements that use the buffers from `first` on.
@@ -393,13 +393,13 @@ impl Core {
     /// Sets the addresses of new operands in the nodes that use them; restores the old ones on failure.
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
-        self.nodes.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
-        let readdress = |core: &mut Core| core.nodes.readdress_all(&mut core.definition, &users);
-        let patched = |core: &mut Core| core.nodes.patch_all(&core.definition, users.iter().copied());
+        self.built.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
+        let readdress = |core: &mut Core| core.built.readdress_all(&mut core.definition, &users);
+        let patched = |core: &mut Core| core.built.patch_all(&core.definition, users.iter().copied());
         readdress(self).and_then(|()| patched(self)).inspect_err(|_| {
             let old: Vec<u64> =
                 self.operands.list[first..first + new.len()].iter().map(|operand| operand.address).collect();
-            self.nodes.set_bases(BufferId::new(first), old.into_iter());
+            self.built.set_bases(BufferId::new(first), old.into_iter());
             self.broken |= readdress(self).is_err();
             self.put_back(users.iter().copied());
         })

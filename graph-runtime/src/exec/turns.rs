@@ -29,7 +29,7 @@ impl Core {
     /// Returns the loops with a limit that have a name, by their indices: several if they are one in the source.
     fn loops_of(&self, name: &str) -> Result<Vec<usize>> {
         let (program, flat) = (self.definition.program(), &self.definition.flat);
-        let list = &self.nodes.counted.list;
+        let list = &self.built.state.counted.list;
         let name_of = |counted: &Counted| &*program.statements[counted.condition].name;
         // Without the places, the loops of all calls of a function are meant.
         let is_meant =
@@ -61,7 +61,7 @@ impl Core {
 
     /// Waits for the last launch, and returns the turns of a loop of which these are the instances.
     fn turns_of(&self, loops: &[usize]) -> Result<LoopTurns> {
-        let counted = &self.nodes.counted;
+        let counted = &self.built.state.counted;
         let at_most = loops.first().map_or(0, |&at| counted.list[at].at_most);
         let mut sum = LoopTurns { entries: 0, limited: 0, turns: 0, at_most };
         if self.in_flight.last.is_none() {
@@ -98,7 +98,7 @@ impl Core {
 
     /// Returns the turns of the loop that is that statement of the outermost function.
     pub(crate) fn turns_of_statement(&self, statement: StatementId) -> Result<Option<LoopTurns>> {
-        let (flat, list) = (&self.definition.flat, &self.nodes.counted.list);
+        let (flat, list) = (&self.definition.flat, &self.built.state.counted.list);
         let is_it = |counted: &Counted| {
             let instance = &flat.instances[counted.join];
             instance.frame == FrameId::OUTERMOST && instance.template == statement

@@ -13,8 +13,8 @@ pub(crate) struct Emission<'n> {
     pub program: &'n Program,
     pub dims: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
-    /// The targets of all accesses, if setters may change some.
-    pub pointed: Option<&'n Vector<PointedId, Pointed>>,
+    /// The targets of all accesses.
+    pub pointed: &'n Vector<PointedId, Pointed>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
     /// True for fills of 8-byte values that a setter may change. They are kernels, whatever the current value is.

@@ -17,8 +17,8 @@ use cuweave_ptx::poly::Poly;
 
 use crate::build::arguments::answers::Asked;
 use crate::build::arguments::body::{Body, enter};
+use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::build::graph::nodes::Nodes;
 use crate::build::program::flattened::Flattened;
 use crate::statements::Dim;
 use crate::token::Token;
@@ -74,7 +74,12 @@ impl Line {
 
 impl Quick {
     /// Returns the short way of a scalar's setter, for the values that are in place; `None` if there is none.
-    pub fn of(scalar: ScalarId, body: &dyn Body, definition: &Definition, nodes: &Nodes) -> Option<Quick> {
+    pub fn of(
+        scalar: ScalarId,
+        body: &dyn Body,
+        definition: &Definition,
+        built: &BuiltGraph,
+    ) -> Option<Quick> {
         let flat = &*definition.flat;
         let mut forms = Forms { flat, definition, asked: Asked::new(body), asks: Vec::new() };
         let moved = &flat.moves.of[scalar];
@@ -108,7 +113,7 @@ impl Quick {
             bounds.push((moving.dim, form));
         }
         forms.check(&bounds, moved.accesses.as_slice(), moved.views())?;
-        let targets = forms.targets(&bounds, &moved.accesses, &nodes.operations)?;
+        let targets = forms.targets(&bounds, &moved.accesses, &built.plan.operations)?;
         let bounds = bounds.into_iter().map(|(dim, form)| (dim, form.line(1))).collect();
         let (values, before) = (vec![0; forms.asks.len()], vec![0; symbols.len()]);
         Some(Quick { asks: forms.asks, symbols, bounds, targets, values, before })
@@ -137,25 +142,25 @@ impl Quick {
     }
 
     /// Puts the bounds for the evaluated expressions in place.
-    pub fn put(&mut self, definition: &mut Definition, nodes: &mut Nodes) {
+    pub fn put(&mut self, definition: &mut Definition, built: &mut BuiltGraph) {
         for (&(symbol, ask), before) in self.symbols.iter().zip(&mut self.before) {
             *before = std::mem::replace(&mut definition.symbols[symbol], self.values[ask]);
         }
         for &(dim, line) in &self.bounds {
             definition.dims[dim] = line.value(&self.values);
         }
-        let Some(pointed) = &mut nodes.pointed else { return };
+        let Some(pointed) = &mut built.state.pointed else { return };
         for &(target, line) in &self.targets {
             pointed[target].offset = line.value(&self.values);
         }
     }
 
     /// Puts the bounds from before the last [`Quick::put`] in place.
-    pub fn put_back(&mut self, definition: &mut Definition, nodes: &mut Nodes) {
+    pub fn put_back(&mut self, definition: &mut Definition, built: &mut BuiltGraph) {
         for (&(_, ask), &value) in self.symbols.iter().zip(&self.before) {
             self.values[ask] = value;
         }
-        self.put(definition, nodes);
+        self.put(definition, built);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cuweave_core::ir::{Device, StatementId};
-use cuweave_core::operation::OperationId;
+use cuweave_core::ir::{Device, Kind, StatementId};
+use cuweave_core::operation::{Operation, OperationId, What};
 
 use crate::cuda::{Clique, Collective, Node};
 use crate::error::At;
@@ -22,10 +22,31 @@ pub(crate) struct Agreed {
     pub cliques: Vec<Arc<dyn Clique>>,
     /// The group of each statement, and the number of statements in that group.
     pub groups: BTreeMap<StatementId, (usize, usize)>,
+}
+
+impl Agreed {
+    /// Returns true if an operation is a collective.
+    pub fn is_collective(&self, operation: &Operation) -> bool {
+        operation.what == What::Statement(Kind::Capture(()))
+            && operation.sources.first().is_some_and(|source| self.groups.contains_key(source))
+    }
+}
+
+/// What waits for a collective that other ranks have not reached, while nodes are added.
+#[derive(Debug, Default)]
+pub(crate) struct Deferred {
     /// The statements of groups that other ranks have not reached yet, with the nodes before them.
     pub arrived: BTreeMap<usize, Vec<Arrived>>,
     /// The operations that are not added yet, since they wait for such a group.
     pub late: BTreeSet<OperationId>,
+}
+
+impl Deferred {
+    /// Returns true if an operation comes after one that is not added yet.
+    pub fn blocks(&self, operation: &Operation) -> bool {
+        !self.late.is_empty()
+            && operation.after.iter().chain(&operation.programmatic).any(|before| self.late.contains(before))
+    }
 }
 
 /// A collective whose nodes are not captured yet.

@@ -15,13 +15,11 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Device, Kind, Program, StatementId};
-use cuweave_core::operation::{Operation, OperationId, What};
+use cuweave_core::operation::{Operation, OperationId};
 use cuweave_core::picture::counted;
 use cuweave_core::scopes::Scopes;
 
-use crate::build::arguments::body::Body;
-use crate::build::graph::definition::Definition;
-use crate::build::graph::nodes::Nodes;
+use crate::build::graph::builder::GraphBuilder;
 use crate::build::program::flattened::Flattened;
 use crate::cuda::{
     Beside, Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Sequence, Stream,
@@ -31,6 +29,7 @@ use crate::error::{At, CallFault, Error, PlanFault, Result, at_statement};
 
 use super::agreed::{Agreed, Arrived};
 use super::capture::Captured;
+use super::captured::{capture_stream, describe};
 use super::order::CollectiveEntry;
 use super::turns::Turns;
 
@@ -63,312 +62,263 @@ impl Flattened {
     }
 }
 
-impl Nodes {
-    /// Lets the bodies describe their collectives, and compares those of all ranks.
-    pub(crate) fn agree(&mut self, definition: &mut Definition, body: &dyn Body) -> Result<()> {
-        if self.agreed.compared {
-            self.agreed.arrived.clear();
-            self.agreed.late.clear();
-            return Ok(());
-        }
-        self.agreed = Agreed::default();
-        let flat = definition.flat.clone();
-        let program = flat.checked.program();
-        let mut described = Vec::new();
-        let scopes = Scopes::of(program);
-        for statement in program.statements.ids().filter(|&id| flat.is_collective(id)) {
-            let at = at_statement(program, statement);
-            if let Some(around) = scopes.around(statement) {
-                let body = scopes.name(program, around);
-                return Err(Error::Call { at, fault: CallFault::CollectiveInBody { body } });
-            }
-            let device = program.statements[statement].device;
-            let collective = self.describe(definition, body, (statement, device, at))?;
-            let own = |known: &Arc<dyn Clique>| same(known, &collective.clique);
-            let clique = self.agreed.cliques.iter().position(own).unwrap_or_else(|| {
-                self.agreed.cliques.push(collective.clique.clone());
-                self.agreed.cliques.len() - 1
-            });
-            described.push(Described { statement, device, clique, text: collective.text });
-        }
-        if described.is_empty() {
-            return Ok(());
-        }
-        // In one order on all ranks, whichever communicator a rank's graph uses first.
-        let mut cliques: Vec<_> = self.agreed.cliques.iter().cloned().enumerate().collect();
-        cliques.sort_by_key(|(_, clique)| clique.key());
-        for (number, clique) in &cliques {
-            let own: Vec<&Described> = described.iter().filter(|one| one.clique == *number).collect();
-            let order = self.matched(program, &**clique, &own)?;
-            let texts: Vec<String> = order.iter().map(|one| one.text.clone()).collect();
-            let others = cliques.iter().filter(|other| other.0 != *number);
-            let others = others.filter_map(|(other, clique)| {
-                beside(&described, order[0].device, *number, *other, clique.key())
-            });
-            let sequence = Sequence { texts: &texts, beside: others.collect() };
-            let devices: BTreeSet<Device> = own.iter().map(|one| one.device).collect();
-            let contexts = devices.iter().map(|&device| definition.context_of(device));
-            let agreed = Turns::of(contexts).alone(definition.driver, &**clique, || {
-                clique.check().map_err(|reason| (None, reason)).and_then(|()| clique.agree(&sequence))
-            });
-            definition.driver.enter(definition.context)?;
-            agreed?.map_err(|(first, text)| {
-                let blamed = first.and_then(|first| order.get(first)).or(order.last());
-                let at = at_statement(program, blamed.map_or(own[0].statement, |one| one.statement));
-                match first {
-                    Some(_) => Error::Call { at, fault: CallFault::Disagreement { text } },
-                    None => Error::Communicator { function: program.name.to_string(), reason: text },
-                }
-            })?;
-        }
-        // A group counts where its first statement stands.
-        let mut seen = BTreeSet::new();
-        for one in &described {
-            if seen.insert(self.agreed.groups[&one.statement].0) {
-                let At { name, file, line, .. } = *at_statement(program, one.statement);
-                let operation = one.text.clone();
-                self.agreed.list.list.push(CollectiveEntry {
-                    communicator: one.clique,
-                    operation,
-                    name,
-                    file,
-                    line,
-                });
-            }
-        }
-        self.agreed.compared = true;
-        Ok(())
+/// Lets the bodies describe their collectives, and compares those of all ranks.
+pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
+    if builder.built.agreed.compared {
+        return Ok(());
     }
+    builder.built.agreed = Agreed::default();
+    let flat = builder.definition.flat.clone();
+    let program = flat.checked.program();
+    let mut described = Vec::new();
+    let scopes = Scopes::of(program);
+    for statement in program.statements.ids().filter(|&id| flat.is_collective(id)) {
+        let at = at_statement(program, statement);
+        if let Some(around) = scopes.around(statement) {
+            let body = scopes.name(program, around);
+            return Err(Error::Call { at, fault: CallFault::CollectiveInBody { body } });
+        }
+        let device = program.statements[statement].device;
+        let collective = describe(builder, statement, device, &at)?;
+        let agreed = &mut builder.built.agreed;
+        let own = |known: &Arc<dyn Clique>| same(known, &collective.clique);
+        let clique = agreed.cliques.iter().position(own).unwrap_or_else(|| {
+            agreed.cliques.push(collective.clique.clone());
+            agreed.cliques.len() - 1
+        });
+        described.push(Described { statement, device, clique, text: collective.text });
+    }
+    if described.is_empty() {
+        return Ok(());
+    }
+    let (definition, agreed) = (&builder.definition, &mut builder.built.agreed);
+    // In one order on all ranks, whichever communicator a rank's graph uses first.
+    let mut cliques: Vec<_> = agreed.cliques.iter().cloned().enumerate().collect();
+    cliques.sort_by_key(|(_, clique)| clique.key());
+    for (number, clique) in &cliques {
+        let own: Vec<&Described> = described.iter().filter(|one| one.clique == *number).collect();
+        let order = matched(agreed, program, &**clique, &own)?;
+        let texts: Vec<String> = order.iter().map(|one| one.text.clone()).collect();
+        let others = cliques.iter().filter(|other| other.0 != *number);
+        let others = others
+            .filter_map(|(other, clique)| beside(&described, order[0].device, *number, *other, clique.key()));
+        let sequence = Sequence { texts: &texts, beside: others.collect() };
+        let devices: BTreeSet<Device> = own.iter().map(|one| one.device).collect();
+        let contexts = devices.iter().map(|&device| definition.context_of(device));
+        let compared = Turns::of(contexts).alone(definition.driver, &**clique, || {
+            clique.check().map_err(|reason| (None, reason)).and_then(|()| clique.agree(&sequence))
+        });
+        definition.driver.enter(definition.context)?;
+        compared?.map_err(|(first, text)| {
+            let blamed = first.and_then(|first| order.get(first)).or(order.last());
+            let at = at_statement(program, blamed.map_or(own[0].statement, |one| one.statement));
+            match first {
+                Some(_) => Error::Call { at, fault: CallFault::Disagreement { text } },
+                None => Error::Communicator { function: program.name.to_string(), reason: text },
+            }
+        })?;
+    }
+    // A group counts where its first statement stands.
+    let mut seen = BTreeSet::new();
+    for one in &described {
+        if seen.insert(agreed.groups[&one.statement].0) {
+            let At { name, file, line, .. } = *at_statement(program, one.statement);
+            let operation = one.text.clone();
+            agreed.list.list.push(CollectiveEntry { communicator: one.clique, operation, name, file, line });
+        }
+    }
+    agreed.compared = true;
+    Ok(())
+}
 
-    /// Matches the collectives of a communicator's ranks in this process by their order on each device. Returns those of one rank.
-    fn matched<'d>(
-        &mut self,
-        program: &Program,
-        clique: &dyn Clique,
-        own: &[&'d Described],
-    ) -> Result<Vec<&'d Described>> {
-        let mut by_device: BTreeMap<Device, Vec<&'d Described>> = BTreeMap::new();
-        own.iter().for_each(|one| by_device.entry(one.device).or_default().push(one));
-        let ranks: Vec<(Device, Vec<&'d Described>)> = by_device.into_iter().collect();
-        let (device, first) = &ranks[0];
-        let differs = |at: usize, ours: Option<&&Described>, other: Device, theirs: Option<&&Described>| {
-            let say = |one: Option<&&Described>| {
-                one.map_or_else(|| "has none".to_owned(), |one| format!("has `{}`", one.text))
-            };
-            let blamed = theirs.or(ours).map_or(own[0].statement, |one| one.statement);
-            let text = format!(
-                "in collective {at} of the communicator device {} {}, and device {} {}",
-                device.index(),
-                say(ours),
-                other.index(),
-                say(theirs)
-            );
-            Err(Error::Call { at: at_statement(program, blamed), fault: CallFault::Disagreement { text } })
+/// Matches the collectives of a communicator's ranks in this process by their order on each device. Returns those of one rank.
+fn matched<'d>(
+    agreed: &mut Agreed,
+    program: &Program,
+    clique: &dyn Clique,
+    own: &[&'d Described],
+) -> Result<Vec<&'d Described>> {
+    let mut by_device: BTreeMap<Device, Vec<&'d Described>> = BTreeMap::new();
+    own.iter().for_each(|one| by_device.entry(one.device).or_default().push(one));
+    let ranks: Vec<(Device, Vec<&'d Described>)> = by_device.into_iter().collect();
+    let (device, first) = &ranks[0];
+    let differs = |at: usize, ours: Option<&&Described>, other: Device, theirs: Option<&&Described>| {
+        let say = |one: Option<&&Described>| {
+            one.map_or_else(|| "has none".to_owned(), |one| format!("has `{}`", one.text))
         };
-        for (other, list) in &ranks[1..] {
-            for at in 0..first.len().max(list.len()) {
-                let (ours, theirs) = (first.get(at), list.get(at));
-                if ours.map(|one| &one.text) != theirs.map(|one| &one.text) {
-                    return differs(at, ours, *other, theirs);
-                }
+        let blamed = theirs.or(ours).map_or(own[0].statement, |one| one.statement);
+        let text = format!(
+            "in collective {at} of the communicator device {} {}, and device {} {}",
+            device.index(),
+            say(ours),
+            other.index(),
+            say(theirs)
+        );
+        Err(Error::Call { at: at_statement(program, blamed), fault: CallFault::Disagreement { text } })
+    };
+    for (other, list) in &ranks[1..] {
+        for at in 0..first.len().max(list.len()) {
+            let (ours, theirs) = (first.get(at), list.get(at));
+            if ours.map(|one| &one.text) != theirs.map(|one| &one.text) {
+                return differs(at, ours, *other, theirs);
             }
         }
-        if ranks.len() != clique.ranks() {
-            let text = format!(
-                "the communicator has {} in this process, and the graph has collectives on {}",
-                counted(clique.ranks(), "rank"),
-                counted(ranks.len(), "device")
-            );
-            let at = at_statement(program, first[0].statement);
-            return Err(Error::Call { at, fault: CallFault::Disagreement { text } });
+    }
+    if ranks.len() != clique.ranks() {
+        let text = format!(
+            "the communicator has {} in this process, and the graph has collectives on {}",
+            counted(clique.ranks(), "rank"),
+            counted(ranks.len(), "device")
+        );
+        let at = at_statement(program, first[0].statement);
+        return Err(Error::Call { at, fault: CallFault::Disagreement { text } });
+    }
+    let before = agreed.groups.values().map(|group| group.0 + 1).max().unwrap_or(0);
+    for (_, list) in &ranks {
+        for (at, one) in list.iter().enumerate() {
+            agreed.groups.insert(one.statement, (before + at, ranks.len()));
         }
-        let before = self.agreed.groups.values().map(|group| group.0 + 1).max().unwrap_or(0);
-        for (_, list) in &ranks {
-            for (at, one) in list.iter().enumerate() {
-                self.agreed.groups.insert(one.statement, (before + at, ranks.len()));
-            }
+    }
+    Ok(first.clone())
+}
+
+/// Notes a collective whose nodes before are added. Captures the group of the last one, and returns the operations with their nodes.
+pub(crate) fn arrive(
+    builder: &mut GraphBuilder<'_>,
+    id: OperationId,
+    operation: &Operation,
+    after: &[Node],
+) -> Result<Vec<(OperationId, Captured)>> {
+    let statement = operation.sources[0];
+    let (group, count) = builder.built.agreed.groups[&statement];
+    let known = builder.deferred.arrived.get(&group);
+    if known.is_none_or(|known| known.iter().all(|one| one.operation != id)) {
+        let (at, device) = (builder.at(operation), operation.device);
+        let collective = describe(builder, statement, device, &at)?;
+        let arrived = Arrived { operation: id, device, after: after.to_vec(), at, collective };
+        builder.deferred.arrived.entry(group).or_default().push(arrived);
+    }
+    if builder.deferred.arrived[&group].len() < count {
+        return Ok(Vec::new());
+    }
+    let mut members = builder.deferred.arrived.remove(&group).unwrap_or_default();
+    members.sort_by_key(|member| member.device);
+    for member in &members {
+        builder.deferred.late.remove(&member.operation);
+    }
+    let captured = capture_group(builder, members);
+    builder.definition.driver.enter(builder.definition.context)?;
+    captured
+}
+
+/// Returns the error of a graph whose ranks wait for each other.
+pub(crate) fn crossed(builder: &GraphBuilder<'_>, late: &Operation) -> Error {
+    match builder.deferred.arrived.values().flatten().next() {
+        Some(waiting) => {
+            let at = waiting.at.clone();
+            let (device, text) = (waiting.device.index(), waiting.collective.text.clone());
+            Error::Call { at, fault: CallFault::Crossed { device, text } }
         }
-        Ok(first.clone())
+        None => PlanFault::NeverAdded(builder.at(late)).into(),
     }
 }
 
-impl Nodes {
-    /// Returns true if an operation comes after one that is not added yet.
-    pub(crate) fn is_behind_late(&self, operation: &Operation) -> bool {
-        let late = &self.agreed.late;
-        !late.is_empty()
-            && operation.after.iter().chain(&operation.programmatic).any(|before| late.contains(before))
+/// Captures the collectives of all ranks in this process, each rank into a graph of its own, which becomes a child-graph node behind
+/// the nodes before that rank's statement.
+fn capture_group(
+    builder: &mut GraphBuilder<'_>,
+    members: Vec<Arrived>,
+) -> Result<Vec<(OperationId, Captured)>> {
+    let driver = builder.definition.driver;
+    let Some(first) = members.first() else { return Ok(Vec::new()) };
+    let clique = first.collective.clique.clone();
+    let _alone = clique.alone();
+    for Arrived { device, at, .. } in &members {
+        capture_stream(builder, *device).map_err(|failure| failed(at, failure))?;
     }
+    let _capturing = during_capture();
+    let (mut ranks, mut collectives, mut outcome) = (Vec::new(), Vec::new(), Ok(()));
+    for Arrived { operation, device, after, at, collective } in members {
+        let (context, stream) = (builder.definition.context_of(device), builder.streams[&device].raw());
+        let begun = driver.enter(context).and_then(|()| driver.begin_capture_alone(stream));
+        if let Err(failure) = begun {
+            outcome = Err(failed(&at, failure));
+            break;
+        }
+        ranks.push(Rank { operation, device, context, stream, after, at });
+        collectives.push(collective);
+    }
+    if outcome.is_ok() {
+        let enqueued = driver.capturing(|| enqueue(builder, &*clique, collectives, &ranks));
+        outcome = enqueued.map_err(|failure| failed(&ranks[0].at, failure)).and_then(|enqueued| enqueued);
+    }
+    let graphs: Vec<Result<OwnedGraph>> = ranks.iter().map(|rank| end_rank(builder, rank)).collect();
+    // The library's own error comes before those of the captures that it has spoilt.
+    outcome?;
+    let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
+    let mut captured = Vec::new();
+    for (Rank { operation, after, at, .. }, graph) in ranks.into_iter().zip(graphs) {
+        let added =
+            add_captured(driver, builder.into, after, &graph).map_err(|failure| failed(&at, failure))?;
+        captured.push((operation, added));
+    }
+    Ok(captured)
+}
 
-    /// Notes an operation that is added later.
-    pub(crate) fn put_off(&mut self, operation: OperationId) {
-        self.agreed.late.insert(operation);
+/// Ends the capture of a rank.
+fn end_rank(builder: &mut GraphBuilder<'_>, rank: &Rank) -> Result<OwnedGraph> {
+    let definition = &builder.definition;
+    let driver = definition.driver;
+    let owned = |graph| OwnedGraph { driver, ctx: definition.contexts[rank.device].clone(), graph };
+    let entered = driver.enter(rank.context);
+    let ended = driver.end_capture(rank.stream).map(owned);
+    if ended.is_err() && driver.is_capturing(rank.stream) != Ok(false) {
+        // A second attempt: the library keeps the graph of a capture that has not ended.
+        drop(driver.end_capture(rank.stream).map(owned));
+        if driver.is_capturing(rank.stream) != Ok(false) {
+            builder.streams.remove(&rank.device).into_iter().for_each(|mut stream| stream.lose());
+        }
     }
+    let graph = ended.map_err(|failure| failed(&rank.at, failure))?;
+    entered.map_err(|failure| failed(&rank.at, failure))?;
+    Ok(graph)
+}
 
-    /// Returns true if an operation is not added yet.
-    pub(crate) fn is_late(&self, operation: OperationId) -> bool {
-        self.agreed.late.contains(&operation)
+/// Adds the graph that a rank has captured. Nothing is captured for no elements.
+fn add_captured(driver: &Driver, into: RawGraph, after: Vec<Node>, graph: &OwnedGraph) -> Outcome<Captured> {
+    if driver.node_count(graph.graph)? == 0 {
+        return Ok(Captured { frontier: after, ..Captured::default() });
     }
+    let (node, inside) = driver.add_child(into, &after, graph.graph)?;
+    let inner = inside.len();
+    let nodes = std::iter::once(node).chain(inside).collect();
+    Ok(Captured { frontier: vec![node], nodes, inner, ends_in_kernel: false })
+}
 
-    /// Notes that an operation is added.
-    pub(crate) fn added(&mut self, operation: OperationId) {
-        if !self.agreed.late.is_empty() {
-            self.agreed.late.remove(&operation);
+/// Enqueues the collectives of a group.
+fn enqueue(
+    builder: &GraphBuilder<'_>,
+    clique: &dyn Clique,
+    collectives: Vec<Collective>,
+    ranks: &[Rank],
+) -> Result<()> {
+    let called =
+        |at: &At, text: String| Error::Call { at: Box::new(at.clone()), fault: CallFault::Returned(text) };
+    let Some(Rank { at: first, .. }) = ranks.first() else { return Ok(()) };
+    clique.begin().map_err(|text| called(first, text))?;
+    let mut outcome = Ok(());
+    for (collective, Rank { device, context, at, .. }) in collectives.into_iter().zip(ranks) {
+        // A group without one of its ranks might wait for it: the library enters their contexts itself.
+        outcome =
+            outcome.and(builder.definition.driver.enter(*context).map_err(|failure| failed(at, failure)));
+        if let Err(text) = (collective.enqueue)(builder.streams[device].stream()) {
+            outcome = Err(called(at, text));
+            break;
         }
     }
-
-    /// Returns true if an operation is a collective.
-    pub(crate) fn is_collective(&self, operation: &Operation) -> bool {
-        operation.what == What::Statement(Kind::Capture(()))
-            && operation.sources.first().is_some_and(|source| self.agreed.groups.contains_key(source))
-    }
-
-    /// Notes a collective whose nodes before are added. Captures the group of the last one, and returns the operations with their nodes.
-    pub(crate) fn arrive(
-        &mut self,
-        definition: &mut Definition,
-        body: &dyn Body,
-        id: OperationId,
-        operation: &Operation,
-        after: &[Node],
-    ) -> Result<Vec<(OperationId, Captured)>> {
-        let statement = operation.sources[0];
-        let (group, count) = self.agreed.groups[&statement];
-        let known = self.agreed.arrived.get(&group);
-        if known.is_none_or(|known| known.iter().all(|one| one.operation != id)) {
-            let at = self.at(definition.program(), operation);
-            let device = operation.device;
-            let collective = self.describe(definition, body, (statement, device, at.clone()))?;
-            let arrived = Arrived { operation: id, device, after: after.to_vec(), at, collective };
-            self.agreed.arrived.entry(group).or_default().push(arrived);
-        }
-        if self.agreed.arrived[&group].len() < count {
-            return Ok(Vec::new());
-        }
-        let mut members = self.agreed.arrived.remove(&group).unwrap_or_default();
-        members.sort_by_key(|member| member.device);
-        members.iter().for_each(|member| self.added(member.operation));
-        let captured = self.capture_group(definition, members);
-        definition.driver.enter(definition.context)?;
-        captured
-    }
-
-    /// Returns the error of a graph whose ranks wait for each other.
-    pub(crate) fn crossed(&self, definition: &Definition, late: OperationId) -> Error {
-        let waiting = self.agreed.arrived.values().flatten().next();
-        let operation = &self.operations.list[late];
-        match waiting {
-            Some(waiting) => {
-                let at = waiting.at.clone();
-                let (device, text) = (waiting.device.index(), waiting.collective.text.clone());
-                Error::Call { at, fault: CallFault::Crossed { device, text } }
-            }
-            None => {
-                let at = self.at(definition.program(), operation);
-                PlanFault::NeverAdded(at).into()
-            }
-        }
-    }
-
-    /// Captures the collectives of all ranks in this process, each rank into a graph of its own, which becomes a child-graph node behind
-    /// the nodes before that rank's statement.
-    fn capture_group(
-        &mut self,
-        definition: &Definition,
-        members: Vec<Arrived>,
-    ) -> Result<Vec<(OperationId, Captured)>> {
-        let driver = definition.driver;
-        let Some(first) = members.first() else { return Ok(Vec::new()) };
-        let clique = first.collective.clique.clone();
-        let _alone = clique.alone();
-        for Arrived { device, at, .. } in &members {
-            self.capture_stream(definition, *device).map_err(|failure| failed(at, failure))?;
-        }
-        let _capturing = during_capture();
-        let (mut ranks, mut collectives, mut outcome) = (Vec::new(), Vec::new(), Ok(()));
-        for Arrived { operation, device, after, at, collective } in members {
-            let (context, stream) = (definition.context_of(device), self.streams[&device].raw());
-            let begun = driver.enter(context).and_then(|()| driver.begin_capture_alone(stream));
-            if let Err(failure) = begun {
-                outcome = Err(failed(&at, failure));
-                break;
-            }
-            ranks.push(Rank { operation, device, context, stream, after, at });
-            collectives.push(collective);
-        }
-        if outcome.is_ok() {
-            let enqueued = driver.capturing(|| self.enqueue(driver, &*clique, collectives, &ranks));
-            outcome = enqueued.map_err(|failure| failed(&ranks[0].at, failure)).and_then(|enqueued| enqueued);
-        }
-        let graphs: Vec<Result<OwnedGraph>> =
-            ranks.iter().map(|rank| self.end_rank(definition, rank)).collect();
-        // The library's own error comes before those of the captures that it has spoilt.
-        outcome?;
-        let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
-        let mut captured = Vec::new();
-        for (Rank { operation, after, at, .. }, graph) in ranks.into_iter().zip(graphs) {
-            let added = self.add_captured(driver, after, &graph).map_err(|failure| failed(&at, failure))?;
-            captured.push((operation, added));
-        }
-        Ok(captured)
-    }
-
-    /// Ends the capture of a rank.
-    fn end_rank(&mut self, definition: &Definition, rank: &Rank) -> Result<OwnedGraph> {
-        let driver = definition.driver;
-        let owned = |graph| OwnedGraph { driver, ctx: definition.contexts[rank.device].clone(), graph };
-        let entered = driver.enter(rank.context);
-        let ended = driver.end_capture(rank.stream).map(owned);
-        if ended.is_err() && driver.is_capturing(rank.stream) != Ok(false) {
-            // A second attempt: the library keeps the graph of a capture that has not ended.
-            drop(driver.end_capture(rank.stream).map(owned));
-            if driver.is_capturing(rank.stream) != Ok(false) {
-                self.streams.remove(&rank.device).into_iter().for_each(|mut stream| stream.lose());
-            }
-        }
-        let graph = ended.map_err(|failure| failed(&rank.at, failure))?;
-        entered.map_err(|failure| failed(&rank.at, failure))?;
-        Ok(graph)
-    }
-
-    /// Adds the graph that a rank has captured. Nothing is captured for no elements.
-    fn add_captured(&self, driver: &Driver, after: Vec<Node>, graph: &OwnedGraph) -> Outcome<Captured> {
-        if driver.node_count(graph.graph)? == 0 {
-            return Ok(Captured { frontier: after, ..Captured::default() });
-        }
-        let (node, inside) = driver.add_child(self.into, &after, graph.graph)?;
-        let inner = inside.len();
-        let nodes = std::iter::once(node).chain(inside).collect();
-        Ok(Captured { frontier: vec![node], nodes, inner, ends_in_kernel: false })
-    }
-
-    /// Enqueues the collectives of a group.
-    fn enqueue(
-        &self,
-        driver: &Driver,
-        clique: &dyn Clique,
-        collectives: Vec<Collective>,
-        ranks: &[Rank],
-    ) -> Result<()> {
-        let called = |at: &At, text: String| Error::Call {
-            at: Box::new(at.clone()),
-            fault: CallFault::Returned(text),
-        };
-        let Some(Rank { at: first, .. }) = ranks.first() else { return Ok(()) };
-        clique.begin().map_err(|text| called(first, text))?;
-        let mut outcome = Ok(());
-        for (collective, Rank { device, context, at, .. }) in collectives.into_iter().zip(ranks) {
-            // A group without one of its ranks might wait for it: the library enters their contexts itself.
-            outcome = outcome.and(driver.enter(*context).map_err(|failure| failed(at, failure)));
-            if let Err(text) = (collective.enqueue)(self.streams[device].stream()) {
-                outcome = Err(called(at, text));
-                break;
-            }
-        }
-        // A group that was begun is ended, whatever became of its collectives.
-        let ended = clique.end().map_err(|text| called(first, text));
-        outcome.and(ended)
-    }
+    // A group that was begun is ended, whatever became of its collectives.
+    let ended = clique.end().map_err(|text| called(first, text));
+    outcome.and(ended)
 }
 
 /// A rank of a group while its stream captures.

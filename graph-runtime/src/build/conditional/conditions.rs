@@ -7,12 +7,11 @@
 use cuweave_core::condition::Word as Keyword;
 use cuweave_core::index::narrow;
 use cuweave_core::ir::StatementId;
-use cuweave_core::operation::{Operation, OperationId};
+use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::scopes::{Scope, ScopeId};
 
 use crate::build::calls::capture::Captured;
-use crate::build::graph::definition::Definition;
-use crate::build::graph::nodes::Nodes;
+use crate::build::graph::builder::GraphBuilder;
 use crate::cuda::{Branching, Filling, Node};
 use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::HUB;
@@ -20,156 +19,148 @@ use crate::kernels::HUB;
 use super::bodies::Bodies;
 use super::choice::{of_all_arms, of_arms, of_loop};
 
-impl Nodes {
-    /// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
-    /// all arms.
-    pub(crate) fn begin_body(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &mut Bodies,
-        operation: &Operation,
-        after: &[Node],
-    ) -> Result<Captured> {
-        let statement = operation.sources[0];
-        let missing = || PlanFault::BeginsNothing(operation.name.to_string());
-        let scope = bodies.begun_by(statement).ok_or_else(missing)?.clone();
-        let arms: Vec<Scope> = bodies.scopes.arms(scope.first).cloned().collect();
-        let (driver, context) = (definition.driver, definition.context_of(operation.device));
-        let at = self.at(definition.program(), operation);
-        let failed = |failure| Error::driver(failure, Some(at.clone()));
-        // A profile times each arm by itself.
-        let whole = of_all_arms(driver, &arms).filter(|_| self.stamps.is_none());
-        let mut nodes = Vec::new();
-        if scope.condition == arms[0].condition {
-            for arm in &arms[..if whole.is_some() { 1 } else { arms.len() }] {
-                let handle = driver.create_condition(self.into, context).map_err(failed)?;
-                bodies.handles.insert(arm.condition, handle);
-            }
-            nodes.push(self.set_conditions(definition, bodies, statement, &arms, true, after)?);
-        } else if whole.is_some() {
-            // The node of the first arm, which alone depends on what stands outside.
-            return match *after {
-                [node] => {
-                    Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
-                }
-                _ => Err(PlanFault::UnequalArms(operation.name.to_string()).into()),
-            };
+/// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
+/// all arms.
+pub(crate) fn begin_body(
+    builder: &mut GraphBuilder<'_>,
+    operation: &Operation,
+    after: &[Node],
+) -> Result<Captured> {
+    let statement = operation.sources[0];
+    let missing = || PlanFault::BeginsNothing(operation.name.to_string());
+    let scope = builder.bodies.begun_by(statement).ok_or_else(missing)?.clone();
+    let arms: Vec<Scope> = builder.bodies.scopes.arms(scope.first).cloned().collect();
+    let definition = &builder.definition;
+    let (driver, context) = (definition.driver, definition.context_of(operation.device));
+    let at = builder.at(operation);
+    let failed = |failure| Error::driver(failure, Some(at.clone()));
+    // A profile times each arm by itself.
+    let whole = of_all_arms(driver, &arms).filter(|_| builder.stamps.is_none());
+    let mut nodes = Vec::new();
+    if scope.condition == arms[0].condition {
+        for arm in &arms[..if whole.is_some() { 1 } else { arms.len() }] {
+            let handle = driver.create_condition(builder.into, context).map_err(failed)?;
+            builder.bodies.handles.insert(arm.condition, handle);
         }
-        let handle = *bodies.handles.get(&statement).ok_or_else(missing)?;
-        let alone = if scope.body.word == Keyword::While { Branching::While } else { Branching::If };
-        let (branching, own) = match whole {
-            Some(branching) => (branching, arms.as_slice()),
-            None => (alone, std::slice::from_ref(&scope)),
+        nodes.push(set_conditions(builder, statement, &arms, true, after)?);
+    } else if whole.is_some() {
+        // The node of the first arm, which alone depends on what stands outside.
+        return match *after {
+            [node] => {
+                Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+            }
+            _ => Err(PlanFault::UnequalArms(operation.name.to_string()).into()),
         };
-        let mut before = if nodes.is_empty() { after.to_vec() } else { nodes.clone() };
-        if scope.condition == arms[0].condition {
-            before.extend(self.zero_records(definition, bodies, statement, &scope, after)?);
-        }
-        let kind = (handle, branching, narrow(own.len()));
-        let (node, graphs) = driver.add_condition(self.into, &before, kind, context).map_err(failed)?;
-        bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
-        bodies.nodes += 1;
-        nodes.push(node);
-        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
     }
-
-    /// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
-    /// again. The successors of the body depend on its conditional node.
-    pub(crate) fn end_body(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        operation: &Operation,
-        after: &[Node],
-    ) -> Result<Captured> {
-        let statement = operation.sources[0];
-        let missing = || PlanFault::EndsNothing(operation.name.to_string());
-        let scope = bodies.ended_by(statement).ok_or_else(missing)?;
-        let begin = self.operations.of_statement[scope.condition].ok_or_else(missing)?;
-        let node = self.nodes[begin];
-        let body = bodies.graphs.get(&scope.condition).copied().ok_or_else(missing)?;
-        let outside = std::mem::replace(&mut self.into, body);
-        let mut nodes = Vec::new();
-        if scope.body.word == Keyword::While {
-            let arms = std::slice::from_ref(scope);
-            nodes.push(self.set_conditions(definition, bodies, statement, arms, false, after)?);
-        } else if !bodies.filled.contains(&scope.condition) {
-            let at = (operation.device, Some(self.at(definition.program(), operation)));
-            nodes.push(self.add_single(definition, (self.into, after), (&HUB, &[]), at)?);
-        }
-        self.into = outside;
-        Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+    let handle = *builder.bodies.handles.get(&statement).ok_or_else(missing)?;
+    let alone = if scope.body.word == Keyword::While { Branching::While } else { Branching::If };
+    let (branching, own) = match whole {
+        Some(branching) => (branching, arms.as_slice()),
+        None => (alone, std::slice::from_ref(&scope)),
+    };
+    let mut before = if nodes.is_empty() { after.to_vec() } else { nodes.clone() };
+    if scope.condition == arms[0].condition {
+        before.extend(zero_records(builder, statement, &scope, after)?);
     }
+    let kind = (handle, branching, narrow(own.len()));
+    let (node, graphs) = driver.add_condition(builder.into, &before, kind, context).map_err(failed)?;
+    builder.bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
+    builder.bodies.nodes += 1;
+    nodes.push(node);
+    Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+}
 
-    /// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand, and the
-    /// counter of a loop that counts its turns.
-    fn set_conditions(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        statement: StatementId,
-        arms: &[Scope],
-        begins: bool,
-        after: &[Node],
-    ) -> Result<Node> {
-        let handles: Vec<u64> =
-            arms.iter().filter_map(|arm| bodies.handles.get(&arm.condition)).copied().collect();
-        let address =
-            |access| self.emission(&definition.flat, &definition.dims).range_of(statement, access).0;
-        let (kernel, words) = match self.counted.record(statement) {
-            Some(record) => {
-                let zeroed = begins.then(|| self.counted.zeroed_by(&arms[0]));
-                of_loop(&arms[0].body, &handles, address(0), address(1), record, zeroed)
-            }
-            None => of_arms(arms, &handles, address(0)),
-        }
-        .ok_or_else(|| PlanFault::NoCondition(definition.program().statements[statement].name.to_string()))?;
-        let program = definition.program();
-        let (at, device) = (at_statement(program, statement), program.statements[statement].device);
-        self.add_single(definition, (self.into, after), (kernel, &words), (device, Some(at)))
+/// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
+/// again. The successors of the body depend on its conditional node.
+pub(crate) fn end_body(
+    builder: &mut GraphBuilder<'_>,
+    operation: &Operation,
+    after: &[Node],
+) -> Result<Captured> {
+    let statement = operation.sources[0];
+    let missing = || PlanFault::EndsNothing(operation.name.to_string());
+    let scope = builder.bodies.ended_by(statement).ok_or_else(missing)?.clone();
+    let begin = builder.built.plan.operations.of_statement[scope.condition].ok_or_else(missing)?;
+    let node = builder.built.handle.nodes[begin];
+    let body = builder.bodies.graphs.get(&scope.condition).copied().ok_or_else(missing)?;
+    let outside = std::mem::replace(&mut builder.into, body);
+    let mut nodes = Vec::new();
+    if scope.body.word == Keyword::While {
+        let arms = std::slice::from_ref(&scope);
+        nodes.push(set_conditions(builder, statement, arms, false, after)?);
+    } else if !builder.bodies.filled.contains(&scope.condition) {
+        let at = Some(builder.at(operation));
+        nodes.push(builder.add_single(body, after, &HUB, &[], operation.device, at)?);
     }
+    builder.into = outside;
+    Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+}
 
-    /// Adds a memset of the records of the loops in a statement outside of all bodies, unless the kernel in front of it zeroes them.
-    fn zero_records(
-        &self,
-        definition: &Definition,
-        bodies: &Bodies,
-        statement: StatementId,
-        scope: &Scope,
-        after: &[Node],
-    ) -> Result<Option<Node>> {
-        let loops = self.counted.zeroed_beside(&bodies.scopes, scope);
-        if loops.is_empty() {
-            return Ok(None);
+/// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand, and the
+/// counter of a loop that counts its turns.
+fn set_conditions(
+    builder: &mut GraphBuilder<'_>,
+    statement: StatementId,
+    arms: &[Scope],
+    begins: bool,
+    after: &[Node],
+) -> Result<Node> {
+    let handles: Vec<u64> =
+        arms.iter().filter_map(|arm| builder.bodies.handles.get(&arm.condition)).copied().collect();
+    let (definition, counted) = (&builder.definition, &builder.built.state.counted);
+    let emission = builder.built.emission(&definition.flat, &definition.dims);
+    let address = |access| emission.range_of(statement, access).0;
+    let program = definition.program();
+    let (kernel, words) = match counted.record(statement) {
+        Some(record) => {
+            let zeroed = begins.then(|| counted.zeroed_by(&arms[0]));
+            of_loop(&arms[0].body, &handles, address(0), address(1), record, zeroed)
         }
-        let device = definition.program().statements[statement].device;
-        let (target, bytes) = self.counted.records(loops);
-        let filling = Filling { target, value: 0, element: 4, width: bytes / 4 };
-        let added = definition.driver.add_fill(self.into, after, &filling, definition.context_of(device));
-        added
-            .map(Some)
-            .map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+        None => of_arms(arms, &handles, address(0)),
     }
+    .ok_or_else(|| PlanFault::NoCondition(program.statements[statement].name.to_string()))?;
+    let (at, device) = (at_statement(program, statement), program.statements[statement].device);
+    builder.add_single(builder.into, after, kernel, &words, device, Some(at))
+}
 
-    /// Returns the predecessors of an operation that stand in its body. The only edge that crosses the border is that of the statement in
-    /// front, which the driver does not need.
-    pub(crate) fn within(
-        &self,
-        bodies: &Bodies,
-        operation: &Operation,
-        scope: Option<ScopeId>,
-    ) -> Result<Vec<OperationId>> {
-        let list = &self.operations.list;
-        let (same, others): (Vec<OperationId>, Vec<OperationId>) =
-            operation.after.iter().partition(|&&at| bodies.around(&self.operations, &list[at]) == scope);
-        let begin = scope.and_then(|scope| self.operations.of_statement[bodies.scopes.list[scope].condition]);
-        match others.into_iter().find(|&at| Some(at) != begin) {
-            None => Ok(same),
-            Some(at) => Err(PlanFault::CrossesBody {
-                from: list[at].name.to_string(),
-                to: operation.name.to_string(),
-            }
-            .into()),
+/// Adds a memset of the records of the loops in a statement outside of all bodies, unless the kernel in front of it zeroes them.
+fn zero_records(
+    builder: &GraphBuilder<'_>,
+    statement: StatementId,
+    scope: &Scope,
+    after: &[Node],
+) -> Result<Option<Node>> {
+    let (definition, counted) = (&builder.definition, &builder.built.state.counted);
+    let loops = counted.zeroed_beside(&builder.bodies.scopes, scope);
+    if loops.is_empty() {
+        return Ok(None);
+    }
+    let device = definition.program().statements[statement].device;
+    let (target, bytes) = counted.records(loops);
+    let filling = Filling { target, value: 0, element: 4, width: bytes / 4 };
+    let added = definition.driver.add_fill(builder.into, after, &filling, definition.context_of(device));
+    added
+        .map(Some)
+        .map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+}
+
+/// Returns the predecessors of an operation that stand in its body. The only edge that crosses the border is that of the statement in
+/// front, which the driver does not need.
+pub(crate) fn within(
+    operations: &Operations,
+    bodies: &Bodies,
+    operation: &Operation,
+    scope: Option<ScopeId>,
+) -> Result<Vec<OperationId>> {
+    let list = &operations.list;
+    let (same, others): (Vec<OperationId>, Vec<OperationId>) =
+        operation.after.iter().partition(|&&at| bodies.around(operations, &list[at]) == scope);
+    let begin = scope.and_then(|scope| operations.of_statement[bodies.scopes.list[scope].condition]);
+    match others.into_iter().find(|&at| Some(at) != begin) {
+        None => Ok(same),
+        Some(at) => {
+            Err(PlanFault::CrossesBody { from: list[at].name.to_string(), to: operation.name.to_string() }
+                .into())
         }
     }
 }

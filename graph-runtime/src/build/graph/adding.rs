@@ -1,115 +1,280 @@
-//! The order in which operations are added: theirs, but for what waits for a collective of another device.
+//! Adds the nodes of a graph, in the order of its operations, but for what waits for a collective of another device.
 
-use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::BufferId;
-use cuweave_core::operation::{MemoryId, Operation, OperationId};
+use std::collections::BTreeMap;
+
+use cuweave_core::index::{Vector, size};
+use cuweave_core::ir::{BufferId, Kind, StatementId};
+use cuweave_core::operation::{MemoryId, Operation, OperationId, What};
 
 use crate::build::arguments::body::Body;
+use crate::build::calls::agreed::Deferred;
+use crate::build::calls::capture::Captured;
+use crate::build::calls::captured::{capture, check_all_captured};
+use crate::build::calls::collectives::{agree, arrive, crossed};
 use crate::build::conditional::bodies::Bodies;
-use crate::cuda::Node;
+use crate::build::conditional::conditions::{begin_body, end_body, within};
+use crate::build::merged::batches::add_batch;
+use crate::build::merged::fused::add_fused;
+use crate::build::profile::clocks::{begin_stamps, stamp};
+use crate::build::profile::stamps::Stamps;
+use crate::cuda::{Node, Outcome, RawGraph, Values};
 use crate::error::{Error, Result};
+use crate::kernels::HUB;
+use crate::statements::{Adding, RecordExt};
 
+use super::annotate;
+use super::builder::GraphBuilder;
+use super::built::BuiltGraph;
 use super::definition::Definition;
-use super::nodes::Nodes;
 
-impl Nodes {
-    /// Adds the nodes in their order. `full` receives the operations whose programmatic edge comes out of a library call that does
-    /// not end in one kernel, and is a full one therefore.
-    pub(crate) fn add_all(
-        &mut self,
-        definition: &mut Definition,
-        body: &dyn Body,
-        list: &[Operation],
-        memories: &mut Vector<MemoryId, u64>,
-        inside: &Vector<MemoryId, Vec<BufferId>>,
-        full: &mut Vec<OperationId>,
-    ) -> Result<()> {
-        let mut bodies = Bodies::of(definition);
-        self.into = self.graph;
-        self.nodes = Vector::filled(Node::NONE, list.len());
-        self.begin_stamps(definition)?;
-        let mut left: Vec<OperationId> = (0..list.len()).map(OperationId::new).collect();
-        let mut again = false;
-        while !left.is_empty() {
-            let (count, mut late) = (left.len(), Vec::new());
-            for at in left {
-                // A collective has its nodes as soon as its last rank is reached.
-                if again && !self.is_late(at) {
-                    continue;
-                }
-                let of = (at, &list[at.index()]);
-                if self.is_behind_late(of.1)
-                    || !self.add_one((definition, body), &mut bodies, of, (&mut *memories, inside), full)?
-                {
-                    self.put_off(at);
-                    late.push(at);
-                }
-            }
-            late.retain(|&at| self.is_late(at));
-            if late.len() == count {
-                return Err(self.crossed(definition, late[0]));
-            }
-            (left, again) = (late, true);
-        }
-        self.bodies = bodies.graphs;
-        self.conditions = bodies.nodes;
-        Ok(())
+/// Adds every node, in order. `memories` holds the addresses of the memories that no node allocates, and `inside` the
+/// buffers in each memory. `body` runs the bodies of library calls. `stamps` are the clocks of a profile's graph.
+pub(crate) fn add_nodes(
+    built: &mut BuiltGraph,
+    definition: &mut Definition,
+    body: &dyn Body,
+    memories: Vector<MemoryId, u64>,
+    inside: &Vector<MemoryId, Vec<BufferId>>,
+    stamps: Option<&mut Stamps>,
+) -> Result<()> {
+    let (timed, into) = (stamps.is_some(), built.handle.graph);
+    let mut builder = GraphBuilder {
+        bodies: Bodies::of(definition),
+        streams: BTreeMap::new(),
+        full: Vec::new(),
+        deferred: Deferred::default(),
+        definition: &mut *definition,
+        built: &mut *built,
+        body,
+        memories,
+        inside,
+        stamps,
+        into,
+    };
+    agree(&mut builder)?;
+    add_all(&mut builder)?;
+    let GraphBuilder { full, bodies, .. } = builder;
+    built.handle.bodies = bodies.graphs;
+    built.handle.conditions = bodies.nodes;
+    // The calls of a profile's graph, which has clocks between its nodes, are those of a graph that was checked.
+    if !timed {
+        check_all_captured(built, definition)?;
     }
+    built.plan.note_full(&full);
+    annotate::annotate(&built.annotated(definition));
+    Ok(())
+}
 
-    /// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached: it is added with theirs.
-    fn add_one(
-        &mut self,
-        (definition, body): (&mut Definition, &dyn Body),
-        bodies: &mut Bodies,
-        (at, operation): (OperationId, &Operation),
-        (memories, inside): (&mut Vector<MemoryId, u64>, &Vector<MemoryId, Vec<BufferId>>),
-        full: &mut Vec<OperationId>,
-    ) -> Result<bool> {
-        let mut after = Vec::new();
-        let programmatic = operation.programmatic.filter(|before| match self.captured.get(before) {
+/// Adds the nodes of all operations.
+fn add_all(builder: &mut GraphBuilder<'_>) -> Result<()> {
+    let operations = builder.built.plan.operations.clone();
+    let list = &operations.list;
+    builder.built.handle.nodes = Vector::filled(Node::NONE, list.len());
+    begin_stamps(builder)?;
+    let mut left: Vec<OperationId> = list.ids().collect();
+    let mut again = false;
+    while !left.is_empty() {
+        let (count, mut late) = (left.len(), Vec::new());
+        for at in left {
+            // A collective has its nodes as soon as its last rank is reached.
+            if again && !builder.deferred.late.contains(&at) {
+                continue;
+            }
+            if builder.deferred.blocks(&list[at]) || !add_one(builder, at, &list[at])? {
+                builder.deferred.late.insert(at);
+                late.push(at);
+            }
+        }
+        late.retain(|at| builder.deferred.late.contains(at));
+        if late.len() == count {
+            return Err(crossed(builder, &list[late[0]]));
+        }
+        (left, again) = (late, true);
+    }
+    Ok(())
+}
+
+/// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached: it is added with theirs.
+fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operation) -> Result<bool> {
+    let programmatic =
+        operation.programmatic.filter(|before| match builder.built.handle.captured.get(before) {
             Some(captured) => captured.ends_in_kernel,
             None => true,
         });
-        let behind = self.put_behind(bodies, operation, programmatic, &mut after)?;
-        if self.is_collective(operation) {
-            let all = self.arrive(definition, body, at, operation, &after)?;
-            let arrived = !all.is_empty();
-            for (member, captured) in all {
-                self.nodes[member] = captured.frontier.first().copied().unwrap_or(Node::NONE);
-                self.captured.insert(member, captured);
-            }
-            if arrived {
-                self.added(at);
-                self.stamp(definition, bodies, operation)?;
-            }
-            return Ok(arrived);
+    let (behind, after) = dependencies(builder, operation, programmatic)?;
+    if builder.built.agreed.is_collective(operation) {
+        let all = arrive(builder, at, operation, &after)?;
+        let arrived = !all.is_empty();
+        for (member, captured) in all {
+            note_captured(builder, member, captured);
         }
-        if programmatic != operation.programmatic {
-            full.push(at);
+        if arrived {
+            builder.deferred.late.remove(&at);
+            stamp(builder, operation)?;
         }
-        let several = self.add_several(definition, body, bodies, operation, &after)?;
-        if !bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
-            let scope = bodies.around(&self.operations, operation);
-            bodies.fill(scope);
-        }
-        let (node, first) = if let Some(captured) = several {
-            let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
-            let first = captured.nodes.first().copied().unwrap_or(node);
-            self.captured.insert(at, captured);
-            (node, first)
-        } else {
-            let node = self.add(definition, operation, &after, memories, inside)?;
-            (node, node)
-        };
-        if let Some(before) = programmatic {
-            definition
-                .driver
-                .add_programmatic_edge(behind, self.nodes[before], first, operation.launch_order)
-                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))?;
-        }
-        self.nodes[at] = node;
-        self.added(at);
-        self.stamp(definition, bodies, operation)?;
-        Ok(true)
+        return Ok(arrived);
     }
+    if programmatic != operation.programmatic {
+        builder.full.push(at);
+    }
+    let several = add_several(builder, operation, &after)?;
+    if !builder.bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
+        let scope = builder.bodies.around(&builder.built.plan.operations, operation);
+        builder.bodies.fill(scope);
+    }
+    let first = if let Some(captured) = several {
+        let first = captured.nodes.first().copied();
+        let node = note_captured(builder, at, captured);
+        first.unwrap_or(node)
+    } else {
+        let node = add(builder, operation, &after)?;
+        builder.built.handle.nodes[at] = node;
+        node
+    };
+    if let Some(before) = programmatic {
+        let before = builder.built.handle.nodes[before];
+        let driver = builder.definition.driver;
+        driver
+            .add_programmatic_edge(behind, before, first, operation.launch_order)
+            .map_err(|failure| builder.failed(operation, failure))?;
+    }
+    builder.deferred.late.remove(&at);
+    stamp(builder, operation)?;
+    Ok(true)
+}
+
+/// Notes the nodes of an operation that has several, and returns the node that stands for all.
+fn note_captured(builder: &mut GraphBuilder<'_>, at: OperationId, captured: Captured) -> Node {
+    let handle = &mut builder.built.handle;
+    let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
+    handle.nodes[at] = node;
+    handle.captured.insert(at, captured);
+    node
+}
+
+/// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns
+/// the graph that these are in: for the end of a body that of the body.
+fn dependencies(
+    builder: &mut GraphBuilder<'_>,
+    operation: &Operation,
+    programmatic: Option<OperationId>,
+) -> Result<(RawGraph, Vec<Node>)> {
+    let GraphBuilder { built, bodies, .. } = &*builder;
+    let (plan, handle) = (&built.plan, &built.handle);
+    let (mut into, mut behind) = (builder.into, handle.graph);
+    let inside: Vec<OperationId>;
+    let mut before = operation.after.as_slice();
+    if !bodies.is_empty() {
+        let scope = bodies.around(&plan.operations, operation);
+        into = bodies.graph(scope).unwrap_or(handle.graph);
+        let ends_body = operation.what == What::Statement(Kind::Join(()));
+        let bordered = operation.sources.first().and_then(|&join| bodies.scopes.bordered(join));
+        let scope = if ends_body { bordered } else { scope };
+        behind = bodies.graph(scope).unwrap_or(handle.graph);
+        inside = within(&plan.operations, bodies, operation, scope)?;
+        before = &inside;
+    }
+    let mut after = Vec::new();
+    if let Some(stamps) = &builder.stamps {
+        after.extend(stamps.last(behind));
+    } else {
+        let before = before.iter().filter(|&&before| programmatic != Some(before));
+        before.for_each(|&before| handle.ends(before, &mut after));
+    }
+    if !handle.captured.is_empty() {
+        // Calls that captured nothing have the nodes before them for a frontier.
+        after.sort_unstable();
+        after.dedup();
+    }
+    builder.into = into;
+    Ok((behind, after))
+}
+
+/// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
+fn add_several(
+    builder: &mut GraphBuilder<'_>,
+    operation: &Operation,
+    after: &[Node],
+) -> Result<Option<Captured>> {
+    Ok(Some(match operation.what {
+        What::Statement(Kind::Capture(())) => capture(builder, operation, after)?,
+        What::Statement(Kind::Condition(())) => begin_body(builder, operation, after)?,
+        What::Statement(Kind::Join(())) => end_body(builder, operation, after)?,
+        _ => return Ok(None),
+    }))
+}
+
+/// Adds the node of an operation.
+fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) -> Result<Node> {
+    // The common case, without a search for a batch or a chain.
+    if let &[statement] = operation.sources.as_slice()
+        && let Kind::Launch(launch) = builder.built.state.records[statement]
+    {
+        let BuiltGraph { plan, state, .. } = &mut *builder.built;
+        state.address(&plan.operations, statement, &launch);
+        let words = &state.words[size(launch.first)..];
+        let values = Values { words, params: launch.kernel.params };
+        let added = builder.definition.driver.add_kernel(
+            builder.into,
+            after,
+            &launch.launching(),
+            values,
+            &mut state.scratch,
+        );
+        return added.map_err(|failure| builder.failed(operation, failure));
+    }
+    if operation.sources.len() > 1 {
+        return match builder.built.plan.operations.chain_of(operation) {
+            Some(chain) => add_fused(builder, operation, chain, after),
+            None => add_batch(builder, operation, after),
+        };
+    }
+    let (driver, graph) = (builder.definition.driver, builder.into);
+    let added = match operation.what {
+        What::Alloc { memory } => {
+            let bytes = builder.built.plan.operations.memories[memory].bytes;
+            let GraphBuilder { definition, inside, .. } = &*builder;
+            let others = definition.peers.others(&definition.contexts, &inside[memory]);
+            let on = (&*definition.contexts[operation.device], others.as_slice());
+            driver.add_alloc(graph, after, bytes, on).map(|(node, address)| {
+                builder.memories[memory] = address;
+                builder.built.place(&builder.inside[memory], address);
+                node
+            })
+        }
+        What::Free { memory } => driver.add_free(graph, after, builder.memories[memory]),
+        What::FreeTaken { buffer } => driver.add_free(graph, after, builder.built.state.bases[buffer]),
+        What::Hub => {
+            let at = Some(builder.at(operation));
+            return builder.add_single(graph, after, &HUB, &[], operation.device, at);
+        }
+        What::Statement(_) => add_statement(builder, operation, operation.sources[0], after)?,
+    };
+    added.map_err(|failure| builder.failed(operation, failure))
+}
+
+/// Adds the node of an operation's only statement.
+fn add_statement(
+    builder: &mut GraphBuilder<'_>,
+    operation: &Operation,
+    statement: StatementId,
+    after: &[Node],
+) -> Result<Outcome<Node>> {
+    if !builder.program().statements[statement].kind.stands_in_bodies()
+        && let Some(body) = builder.body_name(operation)
+    {
+        return Err(Error::InBody { at: builder.at(operation), body });
+    }
+    let (driver, graph) = (builder.definition.driver, builder.into);
+    let (built, definition) = (&mut *builder.built, &mut *builder.definition);
+    built.resolve_own(definition, statement)?;
+    let mut scratch = std::mem::take(&mut built.state.scratch);
+    let emission = built.emission(&definition.flat, &definition.dims);
+    let added = built.state.records[statement].node(&emission, statement, |node| {
+        let context = definition.context_of(definition.peers.runs(statement, operation.device));
+        let (words, scratch) = (&built.state.words, &mut scratch);
+        node.add(Adding { driver, context, graph, after, words, scratch })
+    });
+    built.state.scratch = scratch;
+    added
 }

@@ -28,9 +28,9 @@ use crate::statements::{Record, RecordExt};
 use super::hook::Rules;
 use super::{fusing, hook};
 
-/// The operations to add, with the variants of their batches.
+/// What is added to a graph, and the kernels of merged launches. A fallback is another plan.
 #[derive(Debug)]
-pub(crate) struct Planned {
+pub(crate) struct Plan {
     pub operations: Arc<Operations>,
     /// One variant for each batch.
     pub variants: Vector<BatchId, Variant>,
@@ -52,7 +52,7 @@ pub(crate) fn plan(
     (records, words): (&Vector<StatementId, Record>, &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
-) -> Result<Planned> {
+) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
     let (mut facts, allowed) = facts(flat, (driver, contexts), (records, words), modules, allowed);
@@ -117,7 +117,7 @@ pub(crate) fn plan(
                 changed: false,
                 forward,
             };
-            return Ok(Planned { operations, variants, fused, left_alone, decided });
+            return Ok(Plan { operations, variants, fused, left_alone, decided });
         }
     }
 }

@@ -5,119 +5,119 @@ use cuweave_core::ir::{Device, Kind};
 use cuweave_core::operation::{Operation, OperationId, What};
 use cuweave_core::scopes::ScopeId;
 
-use crate::build::conditional::bodies::Bodies;
-use crate::build::graph::definition::Definition;
-use crate::build::graph::nodes::Nodes;
+use crate::build::graph::builder::GraphBuilder;
+use crate::build::graph::built::BuiltGraph;
 use crate::cuda::{Filling, Node, RawGraph, Word};
 use crate::error::{Error, Result};
 use crate::kernels::{HUB, STAMP};
 
 use super::stamps::{Clock, PAIR, Stamps, wide};
 
-impl Nodes {
-    /// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
-    pub(crate) fn begin_stamps(&mut self, definition: &mut Definition) -> Result<()> {
-        let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
-        let begun = self.begin(definition, &mut stamps);
-        self.stamps = Some(stamps);
-        begun
-    }
+/// A stamp of a body.
+#[derive(Clone, Copy)]
+struct StampOf {
+    /// The graph of the body.
+    graph: RawGraph,
+    body: ScopeId,
+    /// The slot that the time since the body's last stamp is added to; `None` for the first stamp.
+    slot: Option<usize>,
+    device: Device,
+}
 
-    fn begin(&mut self, definition: &mut Definition, stamps: &mut Stamps) -> Result<()> {
-        let (graph, driver) = (self.graph, definition.driver);
-        // In elements of 4 bytes.
-        let width = 2 * wide(stamps.words_before(self.operations.list.len() + stamps.bodies.len()));
-        for (&device, memory) in &stamps.memory {
-            let filling = Filling { target: memory.start(), value: 0, element: 4, width };
-            let after = Vec::from_iter(stamps.last.get(&graph).copied());
-            let node = driver.add_fill(graph, &after, &filling, definition.context_of(device))?;
-            stamps.last.insert(graph, node);
-        }
-        for _ in 0..=PAIR {
-            let after = Vec::from_iter(stamps.last(graph));
-            stamps.add_event(definition, graph, &after)?;
-        }
-        let after = Vec::from_iter(stamps.last(graph));
-        let node = self.add_single(definition, (graph, &after), (&HUB, &[]), (Device::FIRST, None))?;
-        stamps.add_event(definition, graph, &[node])?;
-        Ok(())
-    }
+/// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
+pub(crate) fn begin_stamps(builder: &mut GraphBuilder<'_>) -> Result<()> {
+    let Some(stamps) = builder.stamps.take() else { return Ok(()) };
+    let begun = begin(builder, stamps);
+    builder.stamps = Some(stamps);
+    begun
+}
 
-    /// Adds the event record node, or the stamp, behind the operation that was added last.
-    pub(crate) fn stamp(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        operation: &Operation,
-    ) -> Result<()> {
-        let Some(mut stamps) = self.stamps.take() else { return Ok(()) };
-        let stamped = self.stamp_with(definition, bodies, operation, &mut stamps);
-        self.stamps = Some(stamps);
-        let at = self.at(definition.program(), operation);
-        stamped.map_err(|error| match error {
-            Error::Driver(mut failure) => {
-                failure.at.get_or_insert(at);
-                Error::Driver(failure)
-            }
-            other => other,
-        })
-    }
-
-    fn stamp_with(
-        &mut self,
-        definition: &mut Definition,
-        bodies: &Bodies,
-        operation: &Operation,
-        stamps: &mut Stamps,
-    ) -> Result<()> {
-        let added = OperationId::new(stamps.clocks.len());
-        if operation.what == What::Statement(Kind::Join(())) {
-            stamps.clocks.push(Clock::Untimed);
-            return Ok(());
-        }
-        let mut after = Vec::new();
-        self.ends(added, &mut after);
-        match bodies.around(&self.operations, operation) {
-            None => {
-                stamps.add_event(definition, self.graph, &after)?;
-                stamps.clocks.push(Clock::Event(stamps.events.len() - 1));
-            }
-            Some(body) => {
-                let slot = stamps.slots;
-                stamps.slots += 1;
-                self.add_stamp(definition, stamps, (self.into, body, Some(slot), operation.device), &after)?;
-                let pair = stamps.pairs.get(&body).copied().unwrap_or(slot);
-                stamps.clocks.push(Clock::Slot { own: slot, pair });
-            }
-        }
-        if operation.what != What::Statement(Kind::Condition(())) {
-            return Ok(());
-        }
-        let begun = operation.sources.first().and_then(|&condition| bodies.scopes.bordered(condition));
-        let Some(body) = begun else { return Ok(()) };
-        let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
-        self.add_stamp(definition, stamps, (graph, body, None, operation.device), &[])?;
-        let slot = stamps.slots;
-        stamps.slots += 1;
-        stamps.pairs.insert(body, slot);
-        stamps.begun.insert(added, body);
-        let after = Vec::from_iter(stamps.last(graph));
-        self.add_stamp(definition, stamps, (graph, body, Some(slot), operation.device), &after)
-    }
-
-    /// Adds a stamp of a body, which becomes the last node of its graph.
-    fn add_stamp(
-        &mut self,
-        definition: &mut Definition,
-        stamps: &mut Stamps,
-        (graph, body, slot, device): (RawGraph, ScopeId, Option<usize>, Device),
-        after: &[Node],
-    ) -> Result<()> {
-        let time = stamps.address(device, body.index());
-        let slot = slot.map_or(0, |slot| stamps.address(device, stamps.words_before(slot)));
-        let words = [Word::new(time), Word::new(slot)];
-        let node = self.add_single(definition, (graph, after), (&STAMP, &words), (device, None))?;
+fn begin(builder: &mut GraphBuilder<'_>, stamps: &mut Stamps) -> Result<()> {
+    let (graph, definition) = (builder.built.handle.graph, &builder.definition);
+    // In elements of 4 bytes.
+    let width = 2 * wide(stamps.words_before(builder.built.plan.operations.list.len() + stamps.bodies.len()));
+    for (&device, memory) in &stamps.memory {
+        let filling = Filling { target: memory.start(), value: 0, element: 4, width };
+        let after = Vec::from_iter(stamps.last.get(&graph).copied());
+        let node = definition.driver.add_fill(graph, &after, &filling, definition.context_of(device))?;
         stamps.last.insert(graph, node);
-        Ok(())
     }
+    for _ in 0..=PAIR {
+        let after = Vec::from_iter(stamps.last(graph));
+        stamps.add_event(definition, graph, &after)?;
+    }
+    let after = Vec::from_iter(stamps.last(graph));
+    let node = builder.add_single(graph, &after, &HUB, &[], Device::FIRST, None)?;
+    stamps.add_event(builder.definition, graph, &[node])?;
+    Ok(())
+}
+
+/// Adds the event record node, or the stamp, behind the operation that was added last.
+pub(crate) fn stamp(builder: &mut GraphBuilder<'_>, operation: &Operation) -> Result<()> {
+    let Some(stamps) = builder.stamps.take() else { return Ok(()) };
+    let stamped = stamp_with(builder, operation, stamps);
+    builder.stamps = Some(stamps);
+    let at = builder.at(operation);
+    stamped.map_err(|error| match error {
+        Error::Driver(mut failure) => {
+            failure.at.get_or_insert(at);
+            Error::Driver(failure)
+        }
+        other => other,
+    })
+}
+
+fn stamp_with(builder: &mut GraphBuilder<'_>, operation: &Operation, stamps: &mut Stamps) -> Result<()> {
+    let added = OperationId::new(stamps.clocks.len());
+    if operation.what == What::Statement(Kind::Join(())) {
+        stamps.clocks.push(Clock::Untimed);
+        return Ok(());
+    }
+    let mut after = Vec::new();
+    let BuiltGraph { plan, handle, .. } = &*builder.built;
+    handle.ends(added, &mut after);
+    match builder.bodies.around(&plan.operations, operation) {
+        None => {
+            stamps.add_event(builder.definition, handle.graph, &after)?;
+            stamps.clocks.push(Clock::Event(stamps.events.len() - 1));
+        }
+        Some(body) => {
+            let slot = stamps.slots;
+            stamps.slots += 1;
+            let of = StampOf { graph: builder.into, body, slot: Some(slot), device: operation.device };
+            add_stamp(builder, stamps, of, &after)?;
+            let pair = stamps.pairs.get(&body).copied().unwrap_or(slot);
+            stamps.clocks.push(Clock::Slot { own: slot, pair });
+        }
+    }
+    if operation.what != What::Statement(Kind::Condition(())) {
+        return Ok(());
+    }
+    let bodies = &builder.bodies;
+    let begun = operation.sources.first().and_then(|&condition| bodies.scopes.bordered(condition));
+    let Some(body) = begun else { return Ok(()) };
+    let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
+    let first = StampOf { graph, body, slot: None, device: operation.device };
+    add_stamp(builder, stamps, first, &[])?;
+    let slot = stamps.slots;
+    stamps.slots += 1;
+    stamps.pairs.insert(body, slot);
+    stamps.begun.insert(added, body);
+    let after = Vec::from_iter(stamps.last(graph));
+    add_stamp(builder, stamps, StampOf { slot: Some(slot), ..first }, &after)
+}
+
+/// Adds a stamp of a body, which becomes the last node of its graph.
+fn add_stamp(
+    builder: &mut GraphBuilder<'_>,
+    stamps: &mut Stamps,
+    StampOf { graph, body, slot, device }: StampOf,
+    after: &[Node],
+) -> Result<()> {
+    let time = stamps.address(device, body.index());
+    let slot = slot.map_or(0, |slot| stamps.address(device, stamps.words_before(slot)));
+    let words = [Word::new(time), Word::new(slot)];
+    let node = builder.add_single(graph, after, &STAMP, &words, device, None)?;
+    stamps.last.insert(graph, node);
+    Ok(())
 }

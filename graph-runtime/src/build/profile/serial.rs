@@ -7,17 +7,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::compile::Decided;
 use cuweave_core::index::Vector;
-use cuweave_core::operation::{MemoryId, Operation, Place, What};
+use cuweave_core::operation::{MemoryId, Operation, Operations, Place, What};
 use cuweave_core::picture::real;
 use cuweave_core::scopes::ScopeId;
 
 use crate::build::arguments::body::Body;
+use crate::build::calls::agreed::Agreed;
+use crate::build::graph::adding::add_nodes;
+use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::build::graph::nodes::Nodes;
-use crate::build::merged::tables::{Batches, FusedNode};
+use crate::build::graph::handle::GraphHandle;
+use crate::build::plan::planning::Plan;
 use crate::cuda::{Driver, Event, Outcome, Stream};
 use crate::error::Result;
+use crate::ranges::Range;
 use crate::waits::{self, OwnedEvent};
 
 use super::stamps::{Clock, EMPTY_KERNEL, PAIR, Stamps};
@@ -44,60 +49,56 @@ pub(crate) struct Reading {
     pub of: Vec<Timed>,
 }
 
-impl Nodes {
-    /// Returns the nodes of the serialised graph of the same operations, none of which is added yet.
-    fn serialised(&self, definition: &Definition) -> Outcome<Nodes> {
-        let mut operations = (*self.operations).clone();
-        operations.overlapped = 0;
-        operations.list.iter_mut().for_each(|operation| operation.programmatic = None);
-        let of_free = |operation: &Operation| match operation.what {
-            What::Free { memory } => Some(memory),
-            _ => None,
-        };
-        let freed: BTreeSet<MemoryId> = operations.list.iter().filter_map(of_free).collect();
-        for (memory, block) in operations.memories.enumerate() {
-            if block.node && !freed.contains(&memory) {
-                operations.list.push(Operation {
-                    what: What::Free { memory },
-                    after: Vec::new(),
-                    programmatic: None,
-                    launch_order: false,
-                    sources: Vec::new(),
-                    name: block.name.clone(),
-                    device: block.device,
-                });
-            }
+/// Returns the plan of the same operations without programmatic edges. Memory that the other graph returns is freed.
+fn serialised(plan: &Plan) -> Plan {
+    let mut operations = (*plan.operations).clone();
+    operations.overlapped = 0;
+    operations.list.iter_mut().for_each(|operation| operation.programmatic = None);
+    let of_free = |operation: &Operation| match operation.what {
+        What::Free { memory } => Some(memory),
+        _ => None,
+    };
+    let freed: BTreeSet<MemoryId> = operations.list.iter().filter_map(of_free).collect();
+    for (memory, block) in operations.memories.enumerate() {
+        if block.node && !freed.contains(&memory) {
+            operations.list.push(Operation {
+                what: What::Free { memory },
+                after: Vec::new(),
+                programmatic: None,
+                launch_order: false,
+                sources: Vec::new(),
+                name: block.name.clone(),
+                device: block.device,
+            });
         }
-        let stamps = Stamps::new(definition, &operations)?;
-        let batches = Batches::new(self.batches.of.iter().map(|batch| batch.variant.clone()).collect());
-        let values = (self.records.clone(), self.words.clone());
-        let mut nodes = Nodes::of((Arc::new(operations), batches), values, self.fill_kernels.clone());
-        nodes.fused = self.fused.iter().map(|node| FusedNode::new(node.kernel.clone())).collect();
-        nodes.pointed.clone_from(&self.pointed);
-        nodes.hosts = self.hosts.shared();
-        nodes.counted = self.counted.clone();
-        nodes.stamps = Some(Box::new(stamps));
-        Ok(nodes)
     }
+    Plan {
+        operations: Arc::new(operations),
+        variants: plan.variants.clone(),
+        fused: plan.fused.clone(),
+        left_alone: Vec::new(),
+        decided: Decided::default(),
+    }
+}
 
-    /// Returns the addresses of the memories that no node allocates.
-    fn kept_memories(&self) -> BTreeMap<MemoryId, u64> {
-        let memories = &self.operations.memories;
-        let inside = self.operations.places.enumerate().filter_map(|(buffer, place)| match *place {
-            Place::Inside { memory, offset } if !memories[memory].node => {
-                Some((memory, self.bases[buffer].wrapping_sub(offset)))
-            }
-            _ => None,
-        });
-        inside.collect()
-    }
+/// Returns the addresses of the memories that no node allocates.
+fn kept_memories(built: &BuiltGraph) -> BTreeMap<MemoryId, u64> {
+    let Operations { memories, places, .. } = &*built.plan.operations;
+    let inside = places.enumerate().filter_map(|(buffer, place)| match *place {
+        Place::Inside { memory, offset } if !memories[memory].node => {
+            Some((memory, built.state.bases[buffer].wrapping_sub(offset)))
+        }
+        _ => None,
+    });
+    inside.collect()
 }
 
 /// The serialised graph of a profile, instantiated. Its drop destroys it.
 pub(crate) struct Serial {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
-    nodes: Nodes,
+    built: BuiltGraph,
+    stamps: Stamps,
     /// True while a launch may be in flight. Such a graph is leaked, with its memory.
     pub in_flight: bool,
     /// The words of the last launch's stamps.
@@ -105,53 +106,57 @@ pub(crate) struct Serial {
 }
 
 impl Serial {
-    /// Builds the serialised graph of the same operations with the same arguments. `body` runs the bodies of library calls once more.
+    /// Builds the serialised graph of the same operations with the same arguments. `body` runs the bodies of library calls
+    /// once more.
     pub fn new(
-        nodes: &Nodes,
+        built: &BuiltGraph,
         definition: &mut Definition,
         body: &dyn Body,
         operands: impl Iterator<Item = u64>,
     ) -> Result<Serial> {
         let (driver, ctx) = (definition.driver, definition.ctx.clone());
-        let own = nodes.serialised(definition)?;
-        let mut serial = Serial { driver, ctx, nodes: own, in_flight: false, words: Vec::new() };
-        let own = &mut serial.nodes;
+        let plan = serialised(&built.plan);
+        let stamps = Stamps::new(definition, &plan.operations)?;
+        let state = built.state.for_other_graph(&plan);
+        let own = BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: Agreed::default() };
+        let mut serial = Serial { driver, ctx, built: own, stamps, in_flight: false, words: Vec::new() };
+        let Serial { built: own, stamps, .. } = &mut serial;
         own.create(definition, operands)?;
-        let inside = own.inside();
-        let mut memories = Vector::filled(0u64, own.operations.memories.len());
-        for (memory, address) in nodes.kept_memories() {
+        let inside = own.plan.inside();
+        let mut memories = Vector::filled(0u64, own.plan.operations.memories.len());
+        for (memory, address) in kept_memories(built) {
             memories[memory] = address;
             own.place(&inside[memory], address);
         }
-        own.add_nodes(definition, body, &mut memories, &inside)?;
+        add_nodes(own, definition, body, memories, &inside, Some(stamps))?;
         driver.enter(definition.context)?;
         own.instantiate(definition)?;
-        if let Some(stamps) = own.stamps.as_ref().filter(|stamps| !stamps.memory.is_empty()) {
+        if !stamps.memory.is_empty() {
             serial.words = vec![0; stamps.words_before(stamps.slots)];
         }
         Ok(serial)
     }
 
-    /// Calls `give` with the nodes, which it gives the values of the next launch.
-    pub fn give_values(&mut self, give: impl FnOnce(&mut Nodes) -> Result<()>) -> Result<()> {
-        give(&mut self.nodes)
+    /// Calls `give` with the graph, whose nodes it gives the values of the next launch.
+    pub fn give_values(&mut self, give: impl FnOnce(&mut BuiltGraph) -> Result<()>) -> Result<()> {
+        give(&mut self.built)
     }
 
     /// Brings the graph to the device.
     pub fn upload(&self, stream: Stream) -> Outcome<()> {
-        self.driver.upload(self.nodes.exec, stream)
+        self.driver.upload(self.built.handle.exec, stream)
     }
 
     /// Launches the graph.
     pub fn launch(&mut self, stream: Stream) -> Outcome<()> {
-        self.driver.launch(self.nodes.exec, stream)?;
+        self.driver.launch(self.built.handle.exec, stream)?;
         self.in_flight = true;
         Ok(())
     }
 
     /// Reads the times of the last launch, which is over.
     pub fn read(&mut self, stream: Stream) -> Outcome<Reading> {
-        let Some(stamps) = &self.nodes.stamps else { return Ok(Reading::default()) };
+        let stamps = &self.stamps;
         self.words.fill(0);
         let mut words = vec![0; self.words.len()];
         for memory in stamps.memory.values() {
@@ -233,11 +238,12 @@ impl Slots<'_> {
 impl Drop for Serial {
     fn drop(&mut self) {
         let entered = waits::enter(self.driver, &self.ctx);
-        self.nodes.destroy_with(self.driver, &self.ctx);
-        let memory = self.nodes.stamps.as_mut().map(|stamps| std::mem::take(&mut stamps.memory));
+        self.built.handle.destroy_exec(self.driver, &self.ctx);
+        self.built.handle.destroy_graph(self.driver, &self.ctx);
+        let memory = std::mem::take(&mut self.stamps.memory);
         if self.in_flight || !entered {
-            self.nodes.hosts.leak();
-            memory.into_iter().flatten().for_each(|(_, memory)| memory.leak());
+            self.built.state.hosts.leak();
+            memory.into_values().for_each(Range::leak);
         }
     }
 }

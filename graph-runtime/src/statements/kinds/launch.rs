@@ -294,20 +294,20 @@ pub(super) fn resolve(
     launch: &LaunchRecord,
     words: &mut [Word],
 ) {
-    let pointed = (emission.operations, emission.pointed);
-    address(pointed, emission.bases, (statement, launch), &mut words[size(launch.first)..]);
+    let &Emission { operations, pointed, bases, .. } = emission;
+    address(operations, pointed, bases, statement, launch, &mut words[size(launch.first)..]);
 }
 
-/// Writes the addresses of a launch's buffers into its words. `moved` holds the targets of all accesses if setters may
-/// change some.
+/// Writes the addresses of a launch's buffers into its words. `pointed` holds the targets of all accesses.
 #[inline]
 pub(crate) fn address(
-    (operations, moved): (&Operations, Option<&Vector<PointedId, Pointed>>),
+    operations: &Operations,
+    pointed: &Vector<PointedId, Pointed>,
     bases: &Vector<BufferId, u64>,
-    (statement, launch): (StatementId, &LaunchRecord),
+    statement: StatementId,
+    launch: &LaunchRecord,
     words: &mut [Word],
 ) {
-    let pointed = moved.unwrap_or(&operations.pointed);
     let pointed = &pointed.as_slice()[operations.pointed_of[statement].index()..];
     for (word, at) in launch.kernel.address_words().zip(pointed) {
         words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));

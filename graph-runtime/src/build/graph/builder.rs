@@ -1,0 +1,87 @@
+//! A graph while its nodes are added.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, Device, Program};
+use cuweave_core::operation::{MemoryId, Operation, OperationId};
+use cuweave_core::scopes::Scopes;
+
+use crate::build::arguments::body::Body;
+use crate::build::calls::agreed::Deferred;
+use crate::build::conditional::bodies::Bodies;
+use crate::build::profile::stamps::Stamps;
+use crate::cuda::{CaptureStream, Failure, Launching, Node, RawGraph, Values, Word};
+use crate::error::{At, Error, Result};
+use crate::kernels::Kernel;
+
+use super::built::BuiltGraph;
+use super::definition::Definition;
+
+/// Adds the nodes of a graph.
+pub(crate) struct GraphBuilder<'b> {
+    pub definition: &'b mut Definition,
+    pub built: &'b mut BuiltGraph,
+    /// Runs the bodies of library calls.
+    pub body: &'b dyn Body,
+    /// The address of each memory; that of a memory with an alloc node is known once the node is added.
+    pub memories: Vector<MemoryId, u64>,
+    /// The buffers in each memory.
+    pub inside: &'b Vector<MemoryId, Vec<BufferId>>,
+    /// The clocks of a profile's graph.
+    pub stamps: Option<&'b mut Stamps>,
+    pub bodies: Bodies,
+    /// The graph that nodes are added to: the graph itself, or a body of a conditional node.
+    pub into: RawGraph,
+    /// The streams of the devices that capture.
+    pub streams: BTreeMap<Device, CaptureStream>,
+    /// The operations whose programmatic edge comes out of a library call that does not end in one kernel, and is a full
+    /// one therefore.
+    pub full: Vec<OperationId>,
+    /// What waits for a collective that other ranks have not reached.
+    pub deferred: Deferred,
+}
+
+impl GraphBuilder<'_> {
+    pub fn program(&self) -> &Program {
+        self.definition.program()
+    }
+
+    /// Returns the place in the source that an operation comes from.
+    pub fn at(&self, operation: &Operation) -> Box<At> {
+        self.built.plan.at(self.program(), operation)
+    }
+
+    /// Returns the error of a driver's call for an operation.
+    pub fn failed(&self, operation: &Operation, failure: Failure) -> Error {
+        Error::driver(failure, Some(self.at(operation)))
+    }
+
+    /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.
+    pub fn body_name(&self, operation: &Operation) -> Option<String> {
+        if self.into == self.built.handle.graph {
+            return None;
+        }
+        let scopes = Scopes::of(self.program());
+        let body = scopes.around(*operation.sources.first()?)?;
+        Some(scopes.name(self.program(), body))
+    }
+
+    /// Adds a kernel of cuweave's with one thread to a graph, after these nodes. A failure names the place.
+    pub fn add_single(
+        &mut self,
+        graph: RawGraph,
+        after: &[Node],
+        kernel: &'static Kernel,
+        words: &[Word],
+        device: Device,
+        at: Option<Box<At>>,
+    ) -> Result<Node> {
+        let function = self.definition.modules.function(device, kernel)?.function;
+        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
+        let values = Values { words, params: kernel.params };
+        let scratch = &mut self.built.state.scratch;
+        let added = self.definition.driver.add_kernel(graph, after, &launch, values, scratch);
+        added.map_err(|failure| Error::driver(failure, at))
+    }
+}

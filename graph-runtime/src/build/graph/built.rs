@@ -1,0 +1,235 @@
+//! A graph that is built: its plan, the driver's objects, and the values of its next launch.
+
+use std::sync::Arc;
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
+use cuweave_core::kind::Runs;
+use cuweave_core::layout::ALIGNMENT;
+use cuweave_core::operation::{MemoryId, Operation, OperationId, Operations, Place, What};
+
+use crate::build::calls::agreed::Agreed;
+use crate::build::calls::capture::Captured;
+use crate::build::plan::planning::Plan;
+use crate::build::program::flattened::Flattened;
+use crate::cuda::{Failure, Word};
+use crate::error::{At, Error, Result, at_buffer, at_function, at_statement};
+use crate::statements::{Emission, Record, RecordExt, UnprovedLaunches};
+
+use super::annotate::Annotated;
+use super::definition::Definition;
+use super::handle::GraphHandle;
+use super::state::LaunchState;
+
+/// A graph that is built. Whoever owns it destroys its handle.
+pub(crate) struct BuiltGraph {
+    /// What is launched, and where it lies. A fallback is another plan.
+    pub plan: Plan,
+    /// The driver's objects.
+    pub handle: GraphHandle,
+    /// The values of the next launch.
+    pub state: LaunchState,
+    /// The collectives, which are compared between ranks before nodes are added.
+    pub agreed: Agreed,
+}
+
+/// The address of a buffer that has no memory. Nothing is loaded from it, but kernels may compare it with 0.
+const NOWHERE: u64 = 1 << 40;
+
+impl BuiltGraph {
+    /// Returns the graph of a plan, without nodes.
+    pub fn new(
+        definition: &Definition,
+        plan: Plan,
+        records: Vector<StatementId, Record>,
+        words: Vec<Word>,
+        unproved: UnprovedLaunches,
+    ) -> BuiltGraph {
+        let mut state = LaunchState::new(definition, records, words);
+        state.record_unproved(&[], unproved);
+        state.follow(definition, &plan);
+        BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: Agreed::default() }
+    }
+
+    /// Replaces the plan. The nodes that were added are destroyed.
+    pub fn replace(&mut self, definition: &Definition, plan: Plan) {
+        self.handle.destroy_graph(definition.driver, &definition.ctx);
+        self.handle.nodes.clear();
+        self.handle.captured.clear();
+        self.state.follow(definition, &plan);
+        self.plan = plan;
+    }
+
+    /// Creates the graph, with the addresses of the argument buffers.
+    pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
+        self.handle.graph = definition.driver.create_graph()?;
+        let bases = &mut self.state.bases;
+        *bases = Vector::filled(NOWHERE, definition.program().buffers.len());
+        bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
+        Ok(())
+    }
+
+    /// Returns the number of nodes of the statements of a kind that has several.
+    pub fn nodes_of(&self, kind: Kind<Runs>) -> usize {
+        let list = &self.plan.operations.list;
+        let of_kind = self.handle.captured.iter().filter(|(at, _)| list[**at].what == What::Statement(kind));
+        of_kind.map(|(_, captured)| captured.nodes.len() - captured.inner).sum()
+    }
+
+    /// Returns the names and addresses that the simulated driver is told.
+    pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
+        let GraphHandle { graph, exec, nodes, captured, bodies, .. } = &self.handle;
+        Annotated {
+            program: definition.program(),
+            dims: definition.dims(),
+            operations: &self.plan.operations,
+            records: &self.state.records,
+            nodes,
+            captured: captured.iter().map(|(&at, captured)| (at, captured.nodes.as_slice())).collect(),
+            bases: &self.state.bases,
+            graph: *graph,
+            bodies,
+            exec: *exec,
+        }
+    }
+
+    /// Sets the bases of buffers that lie in a memory at that address.
+    pub fn place(&mut self, buffers: &[BufferId], address: u64) {
+        for &buffer in buffers {
+            if let Place::Inside { offset, .. } = self.plan.operations.places[buffer] {
+                self.state.bases[buffer] = address.wrapping_add(offset);
+            }
+        }
+    }
+
+    /// Returns the addresses that nodes are given.
+    pub fn emission<'n>(&'n self, flat: &'n Flattened, dims: &'n Vector<DimId, u64>) -> Emission<'n> {
+        Emission {
+            program: flat.checked.program(),
+            dims,
+            operations: &self.plan.operations,
+            pointed: self.state.pointed(&self.plan.operations),
+            bases: &self.state.bases,
+            fill_kernels: &self.state.fill_kernels,
+            hosts: &self.state.hosts,
+            launch: self.state.launch,
+        }
+    }
+
+    /// Writes the addresses of its buffers into a record's words, and returns the record; a fill that no memset can do becomes
+    /// a launch.
+    pub fn resolve(
+        &self,
+        definition: &mut Definition,
+        statement: StatementId,
+        record: Record,
+        words: &mut [Word],
+    ) -> Result<Record> {
+        let emission = self.emission(&definition.flat, &definition.dims);
+        record.resolve(&emission, statement, &mut definition.modules, words)
+    }
+
+    /// Writes the addresses of its buffers into a statement's own record.
+    pub fn resolve_own(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
+        if let Kind::Launch(launch) = self.state.records[statement] {
+            self.state.address(&self.plan.operations, statement, &launch);
+            return Ok(());
+        }
+        let mut words = std::mem::take(&mut self.state.words);
+        let record = self.resolve(definition, statement, self.state.records[statement], &mut words);
+        self.state.words = words;
+        self.state.records[statement] = record?;
+        Ok(())
+    }
+
+    /// Instantiates the nodes that are added.
+    pub fn instantiate(&mut self, definition: &Definition) -> Result<()> {
+        let GraphHandle { graph, captured, nodes, .. } = &self.handle;
+        self.handle.exec = definition.driver.instantiate(*graph).map_err(|(failure, node)| {
+            let of_call = |captured: &Captured| captured.nodes.contains(&node);
+            let of_call = captured.iter().find(|(_, captured)| of_call(captured)).map(|(&at, _)| at);
+            match of_call.or_else(|| nodes.position(|&other| other == node)) {
+                Some(blamed) => self.plan.failed(definition.program(), blamed, failure),
+                None => Error::driver(failure, None),
+            }
+        })?;
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// Takes back programmatic edges that were added as full ones.
+    pub fn note_full(&mut self, full: &[OperationId]) {
+        if full.is_empty() {
+            return;
+        }
+        let operations = Arc::make_mut(&mut self.operations);
+        operations.overlapped -= full.len();
+        for &operation in full {
+            operations.list[operation].programmatic = None;
+        }
+    }
+
+    /// True if launches differ from how they are written.
+    pub fn is_changed(&self) -> bool {
+        let Operations { batches, chains, overlapped, .. } = &*self.operations;
+        !batches.is_empty() || !chains.is_empty() || *overlapped > 0
+    }
+
+    /// Returns the memories of a device that no node allocates, each with its offset in one block that holds all of them, and
+    /// the size of that block in bytes.
+    pub fn without_nodes(&self, device: Device) -> (Vec<(MemoryId, u64)>, u64) {
+        let mut end = 0u64;
+        let memories = self.operations.memories.enumerate();
+        let memories = memories.filter(|(_, memory)| !memory.node && memory.device == device);
+        let offsets = memories
+            .map(|(at, memory)| {
+                let offset = end.next_multiple_of(ALIGNMENT);
+                end = offset + memory.bytes;
+                (at, offset)
+            })
+            .collect();
+        (offsets, end)
+    }
+
+    /// Returns the buffers that lie in each memory.
+    pub fn inside(&self) -> Vector<MemoryId, Vec<BufferId>> {
+        let mut inside = Vector::filled(Vec::new(), self.operations.memories.len());
+        for (buffer, place) in self.operations.places.enumerate() {
+            if let Place::Inside { memory, .. } = *place {
+                inside[memory].push(buffer);
+            }
+        }
+        inside
+    }
+
+    /// Returns the place in the source that an operation comes from.
+    pub fn at(&self, program: &Program, operation: &Operation) -> Box<At> {
+        match (operation.sources.first(), &operation.what) {
+            (Some(&source), _) => at_statement(program, source),
+            (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(program, memory),
+            (None, &What::FreeTaken { buffer }) => at_buffer(program, buffer),
+            (None, _) => at_name(program, &operation.name),
+        }
+    }
+
+    pub fn at_memory(&self, program: &Program, memory: MemoryId) -> Box<At> {
+        let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
+        let mut buffers = self.operations.places.enumerate().filter(|(_, place)| inside(place));
+        match (buffers.next(), buffers.next()) {
+            (Some((buffer, _)), None) => at_buffer(program, buffer),
+            _ => at_name(program, &self.operations.memories[memory].name),
+        }
+    }
+
+    /// Returns the error of a driver's call for an operation.
+    pub fn failed(&self, program: &Program, operation: OperationId, failure: Failure) -> Error {
+        Error::driver(failure, Some(self.at(program, &self.operations.list[operation])))
+    }
+}
+
+/// Returns the place of a name of the runtime's own: the line of the function's first statement.
+fn at_name(program: &Program, name: &str) -> Box<At> {
+    let at = program.statements.ids().next().map(|first| at_statement(program, first));
+    Box::new(at.unwrap_or_else(|| at_function(program)).with_name(name))
+}

@@ -1,0 +1,70 @@
+//! The driver's objects of a built graph.
+
+use std::collections::BTreeMap;
+
+use cudarc::driver::CudaContext;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::StatementId;
+use cuweave_core::operation::OperationId;
+
+use crate::build::calls::capture::Captured;
+use crate::cuda::{Driver, Node, Outcome, RawExec, RawGraph, record};
+
+/// The driver's graph, its exec and its nodes. Whoever owns them destroys them.
+pub(crate) struct GraphHandle {
+    pub graph: RawGraph,
+    pub exec: RawExec,
+    /// One node for each operation; for a library call one of its frontier, or none.
+    pub nodes: Vector<OperationId, Node>,
+    /// The nodes of library calls and of conditional nodes.
+    pub captured: BTreeMap<OperationId, Captured>,
+    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    pub bodies: BTreeMap<StatementId, RawGraph>,
+    /// The number of conditional nodes.
+    pub conditions: usize,
+}
+
+impl GraphHandle {
+    /// Returns the handle of a graph that is not created yet.
+    pub fn new() -> GraphHandle {
+        GraphHandle {
+            graph: RawGraph::NONE,
+            exec: RawExec::NONE,
+            nodes: Vector::new(),
+            captured: BTreeMap::new(),
+            bodies: BTreeMap::new(),
+            conditions: 0,
+        }
+    }
+
+    /// Adds the nodes to a list that whatever comes after an operation depends on.
+    pub fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
+        match self.captured.get(&operation) {
+            Some(captured) => list.extend_from_slice(&captured.frontier),
+            None => list.push(self.nodes[operation]),
+        }
+    }
+
+    /// Destroys the exec, if there is one.
+    pub fn destroy_exec(&mut self, driver: &Driver, ctx: &CudaContext) {
+        let exec = std::mem::replace(&mut self.exec, RawExec::NONE);
+        if exec != RawExec::NONE {
+            note(ctx, driver.destroy_exec(exec));
+        }
+    }
+
+    /// Destroys the graph, if there is one.
+    pub fn destroy_graph(&mut self, driver: &Driver, ctx: &CudaContext) {
+        let graph = std::mem::replace(&mut self.graph, RawGraph::NONE);
+        if graph != RawGraph::NONE {
+            note(ctx, driver.destroy_graph(graph));
+        }
+    }
+}
+
+/// Records a failure in the context, as cudarc does in drops.
+fn note(ctx: &CudaContext, outcome: Outcome<()>) {
+    if let Err(failure) = outcome {
+        record(ctx, failure);
+    }
+}
