@@ -13,6 +13,10 @@ mod back;
 mod decided;
 #[cfg(feature = "back")]
 mod memory;
+#[cfg(feature = "back")]
+mod planning;
+#[cfg(feature = "back")]
+mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +35,10 @@ pub use back::{BackError, Wishes, back, budget_curve, explain, is_within_budget,
 pub use decided::Decided;
 #[cfg(feature = "back")]
 pub use memory::memory_svg;
+#[cfg(feature = "back")]
+pub use planning::{Plan, Rules, plan};
+#[cfg(feature = "back")]
+pub use target::{LaunchFacts, Target};
 
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
 pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {

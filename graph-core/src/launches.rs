@@ -44,7 +44,7 @@ pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use residency::Resources;
 pub use shape::LaunchShape;
 pub use tuning::Tuning;
-pub use unfit::Unfit;
+pub use unfit::{Unfit, UnfitChain};
 pub use unfused::{Emitted, Unfused};
 pub use values::{DeclaredParameter, LaunchValues, LaunchedKernel};
 

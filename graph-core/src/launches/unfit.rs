@@ -62,6 +62,24 @@ impl fmt::Display for Unfit {
     }
 }
 
+/// The reason that a chain of launches has no fused kernel.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnfitChain {
+    /// It cannot be made, or launched.
+    Refused(String),
+    /// It would be slower than its parts.
+    Slower(String),
+}
+
+impl UnfitChain {
+    /// Returns the reason as text.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        let (UnfitChain::Refused(reason) | UnfitChain::Slower(reason)) = self;
+        reason
+    }
+}
+
 /// Thousandths, as a percentage.
 struct Percent(u64);
 

@@ -38,14 +38,16 @@ pub use calls::order::{CollectiveEntry, Collectives};
 pub(crate) use calls::turns::Turns;
 pub(crate) use conditional::choice::is_one_node;
 pub(crate) use conditional::counted::{Counted, WORDS as RECORD_WORDS};
+pub use cuweave_core::compile::Rules;
 pub(crate) use graph::adding::add_nodes;
 pub(crate) use graph::annotate;
 pub(crate) use graph::built::BuiltGraph;
 pub(crate) use graph::definition::Definition;
+pub(crate) use graph::state::LaunchState;
 pub(crate) use merged::batches::check_member;
 pub(crate) use plan::hook::apply as apply_hook;
-pub use plan::hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
-pub(crate) use plan::planning::plan;
+pub use plan::hook::{change_next_plan, change_next_rules, change_next_tables};
+pub(crate) use plan::planning::{PlanOptions, plan};
 #[cfg(feature = "inspect")]
 pub(crate) use profile::serial::Serial;
 pub(crate) use program::flattened::{Built, Flattened};

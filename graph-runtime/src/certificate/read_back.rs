@@ -234,7 +234,7 @@ impl Certified<'_> {
         let (bytes, function) = match chain {
             Some(chain) => (self.built.plan.fused[chain].bytes(), self.built.plan.fused[chain].info.function),
             None => {
-                let variant = &self.built.plan.variants[batch_of(operations, of)?];
+                let variant = &self.built.plan.batched[batch_of(operations, of)?];
                 (variant.table.bytes, variant.info.function)
             }
         };
@@ -267,7 +267,7 @@ impl Certified<'_> {
                     });
                 }
                 None => {
-                    let table = &self.built.plan.variants[batch_of(operations, of)?].table;
+                    let table = &self.built.plan.batched[batch_of(operations, of)?].table;
                     let first = table.records + narrow(nth) * table.stride;
                     let number = |axis: u32| table.grid.map(|offset| slice(first + offset + 4 * axis, 4));
                     for (axis, extent) in (0..).zip(&mut grid) {

@@ -14,7 +14,9 @@ use cuweave_core::launches::Allowed;
 use cuweave_core::launches::{Change, LeftAlone};
 
 use crate::bind::{Operands, Slot};
-use crate::build::{Body, BuiltGraph, Definition, Quick, add_nodes, apply_hook, plan};
+use crate::build::{
+    Body, BuiltGraph, Definition, LaunchState, PlanOptions, Quick, add_nodes, apply_hook, plan,
+};
 use crate::certificate::{self, Certified, Wanted};
 use crate::context;
 use crate::cuda::{Mirror, Outcome};
@@ -185,9 +187,10 @@ impl Core {
         allowed: Allowed,
         refused: Option<LeftAlone>,
     ) -> Result<()> {
-        let known = (&self.built.state.records, self.built.state.words.as_slice());
+        let LaunchState { records, words, .. } = &self.built.state;
         let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
-        let mut planned = plan(flat, (*driver, &*contexts), known, modules, (memory, allowed))?;
+        let mut planned =
+            plan(flat, driver, contexts, records, words, modules, PlanOptions { memory, allowed })?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);
         planned.decided.changed = apply_hook(self.definition.program(), &mut planned.operations)?;

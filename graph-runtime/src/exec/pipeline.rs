@@ -16,8 +16,9 @@ use cuweave_core::table::Table;
 
 use crate::bind::{Operand, Operands, Owners, Visitor};
 use crate::build::{
-    Asked, Body, Built, BuiltGraph, Contexts, Definition, Flattened, Peers, apply_hook, check_devices,
-    check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
+    Asked, Body, Built, BuiltGraph, Contexts, Definition, Flattened, Peers, PlanOptions, apply_hook,
+    check_devices, check_host_statements, check_operands, check_overlap, check_recursion, flattened,
+    follow_hints, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver, HostWork, Word};
@@ -111,8 +112,8 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
 
     driver.enter(Context::of(ctx))?;
     let evaluated = Instant::now();
-    let known = (&records, words.as_slice());
-    let mut planned = plan(&flat, (driver, &contexts), known, &mut modules, (None, allowed))?;
+    let options = PlanOptions { memory: None, allowed };
+    let mut planned = plan(&flat, driver, &contexts, &records, &words, &mut modules, options)?;
     driver.enter(Context::of(ctx))?;
     planned.decided.changed = apply_hook(program, &mut planned.operations)?;
     let definition = Definition {

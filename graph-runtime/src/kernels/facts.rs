@@ -1,28 +1,32 @@
 //! The properties of each launch of a graph, which launch decisions depend on, and the variants that a decision needs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::compile::{LaunchFacts, Target};
 use cuweave_core::ids::{KernelId, ScalarId};
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Device, Program, StatementId};
-use cuweave_core::launches::{Allowed, Batch, Batching, Blocks, Fusing, Launch, Resources, Tuning, Turns};
-use cuweave_core::launches::{Change, LaunchShape, LeftAlone, NamedKernel, Unfit};
-use cuweave_core::operation::BatchId;
+use cuweave_core::launches::{
+    Allowed, Batch, Batching, Blocks, Chain, Change, Fusing, Launch, LaunchShape, LeftAlone, NamedKernel,
+    Resources, Tuning, Turns, Unfit, UnfitChain,
+};
+use cuweave_core::operation::{BatchId, ChainId};
 use cuweave_core::table::Scalar;
+use cuweave_ptx::coverage::Forward;
 
 use crate::cuda::{self, Context, Driver, Simulator, Word};
-use crate::error::{Error, Result};
+use crate::error;
 
 use super::declaration::Kernel;
-use super::fitting::Needs;
+use super::fitting::{Fit, Needs};
 use super::located::Located;
 use super::modules::{ENTRY, Modules};
 use super::record::LaunchRecord;
 use super::text::{Deciding, Entry};
-use super::variants::{Variant, Wanted};
+use super::variants::{Fused, Variant, Wanted};
 
 /// The statements whose configuration a setter may change.
 #[derive(Clone, Debug, Default)]
@@ -46,136 +50,125 @@ impl Changing {
     }
 }
 
-/// The launches of a graph, with kernels numbered as the stage knows them.
-pub(crate) struct Facts {
-    /// An entry for each statement; `None` if the launch must stay as written.
-    pub launches: Vector<StatementId, Option<Launch>>,
-    /// The constants of the device.
-    pub tuning: Tuning,
+/// The devices of a graph, with the kernels that it launches.
+pub(crate) struct DeviceTarget<'t> {
+    pub driver: &'static Driver,
+    pub modules: &'t mut Modules,
     /// The kernels, each once a device.
     pub(super) kernels: Vector<KernelId, (Device, &'static Kernel)>,
     /// The multiprocessors of each device.
-    pub multiprocessors: Vector<Device, u32>,
+    multiprocessors: Vector<Device, u32>,
     /// The registers of a multiprocessor of each device.
     registers: Vector<Device, u32>,
-    /// The launches that are in no batch because each form of it would be slower, with the reasons.
-    pub slower: BTreeMap<StatementId, Arc<Unfit>>,
-    /// The launches that are in no chain because the fused kernel would be slower, with the reasons.
-    pub slower_fused: BTreeMap<StatementId, String>,
-    /// The launches whose chain is not stacked with others though it could be, with the reasons.
-    pub unstacked: BTreeMap<StatementId, String>,
-    /// The kernels that are launched as written, with the reasons.
-    pub left_alone: BTreeSet<LeftAlone>,
     /// The launches that may be fused.
     pub(super) located: BTreeMap<StatementId, Located>,
 }
 
-/// Collects the properties of the launches, given an entry for each statement.
-pub(crate) fn gather<'r>(
-    (driver, contexts): (&Driver, &Vector<Device, Arc<CudaContext>>),
-    program: &Program,
-    (records, words): (impl ExactSizeIterator<Item = (StatementId, Option<&'r LaunchRecord>)>, &[Word]),
-    changing: &Changing,
-    modules: &mut Modules,
-    allowed: Allowed,
-) -> Result<Facts> {
-    let mut facts = Facts::none();
-    if allowed == Allowed::default() {
-        return Ok(facts);
-    }
-    facts.devices(driver, contexts)?;
-    let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
-    facts.launches = Vector::with_capacity(records.len());
-    for (statement, record) in records {
-        let Some(record) = record else {
-            facts.launches.push(None);
-            continue;
-        };
-        let device = program.statements[statement].device;
-        let kernel = facts.number(device, record.kernel);
-        let LaunchShape { grid, block, shared } = record.shape;
-        let threads = block.iter().product();
-        let wave = match waves.get(&(kernel, threads, shared)) {
-            Some(&wave) => wave,
-            None => {
-                driver.enter(Context::of(&contexts[device]))?;
-                let blocks = driver.blocks_per_sm(record.function, threads, shared)?;
-                *waves
-                    .entry((kernel, threads, shared))
-                    .or_insert(blocks.saturating_mul(facts.multiprocessors[device]))
-            }
-        };
-        let module = modules.module(device, record.kernel);
-        let entry = module.and_then(|module| module.entry(record.kernel.entry));
-        let fixed = allowed.batches
-            && !record.kernel.takes_tables()
-            && !changing.blocks.get(statement).is_some_and(|&changes| changes);
-        let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.entry)?.ok());
-        let launch = Launch {
-            kernel,
-            grid,
-            block,
-            shared,
-            work: entry.map_or(vec![number_of(statement)], |entry| work(record, words, entry, statement)),
-            wave,
-            grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
-            batch: batch.unwrap_or(Batching::Never),
-            waits: module.is_some_and(|module| module.waits(record.kernel.entry)),
-            lanes: true,
-            fuse: Fusing::Never,
-            short: entry.is_some_and(|entry| entry.short),
-            turns: entry.map_or(Turns::Unknown, |entry| turns(record, words, entry)),
-            stack: true,
-        };
-        facts.launches.push(Some(launch));
-    }
-    facts.refusals(modules, allowed);
-    Ok(facts)
-}
-
-impl Facts {
-    /// Queries the properties of the devices.
-    fn devices(&mut self, driver: &Driver, contexts: &Vector<Device, Arc<CudaContext>>) -> Result<()> {
-        // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
-        for (device, ctx) in contexts.enumerate() {
-            if device == Device::FIRST {
-                let capability = (driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?);
-                self.tuning = Tuning::of(capability);
-            }
-            self.multiprocessors.push(driver.device_attribute(ctx, 16)?);
-            self.registers.push(driver.device_attribute(ctx, 82)?);
-        }
-        Ok(())
-    }
-
-    /// Returns facts without launches, for a reason: all launches stay as written.
-    pub fn unknown(why: &Error) -> Facts {
-        let left_alone = BTreeSet::from([LeftAlone::all(Change::Any, why)]);
-        Facts { left_alone, ..Facts::none() }
-    }
-
-    fn none() -> Facts {
-        Facts {
-            launches: Vector::new(),
-            tuning: Tuning::default(),
+impl<'t> DeviceTarget<'t> {
+    /// Returns the target without kernels.
+    pub fn new(driver: &'static Driver, modules: &'t mut Modules) -> DeviceTarget<'t> {
+        DeviceTarget {
+            driver,
+            modules,
             kernels: Vector::new(),
             multiprocessors: Vector::new(),
             registers: Vector::new(),
-            slower: BTreeMap::new(),
-            slower_fused: BTreeMap::new(),
-            unstacked: BTreeMap::new(),
-            left_alone: BTreeSet::new(),
             located: BTreeMap::new(),
         }
     }
 
+    /// Returns the properties of the launches, given an entry for each statement.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver: all launches stay as written then.
+    pub fn gather<'r>(
+        &mut self,
+        contexts: &Vector<Device, Arc<CudaContext>>,
+        program: &Program,
+        records: impl ExactSizeIterator<Item = (StatementId, Option<&'r LaunchRecord>)>,
+        words: &[Word],
+        changing: &Changing,
+        allowed: Allowed,
+    ) -> error::Result<LaunchFacts> {
+        let mut facts = LaunchFacts::default();
+        if allowed == Allowed::default() {
+            return Ok(facts);
+        }
+        facts.tuning = self.devices(contexts)?;
+        let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
+        facts.launches = Vector::with_capacity(records.len());
+        for (statement, record) in records {
+            let Some(record) = record else {
+                facts.launches.push(None);
+                continue;
+            };
+            let device = program.statements[statement].device;
+            let kernel = self.number(device, record.kernel);
+            let LaunchShape { grid, block, shared } = record.shape;
+            let threads = block.iter().product();
+            let wave = match waves.get(&(kernel, threads, shared)) {
+                Some(&wave) => wave,
+                None => {
+                    self.driver.enter(Context::of(&contexts[device]))?;
+                    let blocks = self.driver.blocks_per_sm(record.function, threads, shared)?;
+                    *waves
+                        .entry((kernel, threads, shared))
+                        .or_insert(blocks.saturating_mul(self.multiprocessors[device]))
+                }
+            };
+            let module = self.modules.module(device, record.kernel);
+            let entry = module.and_then(|module| module.entry(record.kernel.entry));
+            let fixed = allowed.batches
+                && !record.kernel.takes_tables()
+                && !changing.blocks.get(statement).is_some_and(|&changes| changes);
+            let batch =
+                module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.entry)?.ok());
+            let launch = Launch {
+                kernel,
+                grid,
+                block,
+                shared,
+                work: entry.map_or(vec![number_of(statement)], |entry| work(record, words, entry, statement)),
+                wave,
+                grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
+                batch: batch.unwrap_or(Batching::Never),
+                waits: module.is_some_and(|module| module.waits(record.kernel.entry)),
+                lanes: true,
+                fuse: Fusing::Never,
+                short: entry.is_some_and(|entry| entry.short),
+                turns: entry.map_or(Turns::Unknown, |entry| turns(record, words, entry)),
+                stack: true,
+            };
+            facts.launches.push(Some(launch));
+        }
+        self.refusals(&mut facts, allowed);
+        Ok(facts)
+    }
+
+    /// Queries the properties of the devices. Returns the constants of the first one.
+    fn devices(&mut self, contexts: &Vector<Device, Arc<CudaContext>>) -> error::Result<Tuning> {
+        // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
+        let mut tuning = Tuning::default();
+        for (device, ctx) in contexts.enumerate() {
+            let attribute = |attribute| self.driver.device_attribute(ctx, attribute);
+            if device == Device::FIRST {
+                tuning = Tuning::of((attribute(75)?, attribute(76)?));
+            }
+            let (multiprocessors, registers) = (attribute(16)?, attribute(82)?);
+            self.multiprocessors.push(multiprocessors);
+            self.registers.push(registers);
+        }
+        Ok(tuning)
+    }
+
     /// Returns the registers of the kernels, if the driver assumes them: a simulated one.
-    pub fn assumed(&self, modules: &Modules) -> Vec<(&'static str, u32)> {
+    pub fn assumed(&self) -> Vec<(&'static str, u32)> {
         if Simulator::get().is_none() {
             return Vec::new();
         }
         let registers = |&(device, kernel): &(Device, &'static Kernel)| {
-            Some((kernel.name, modules.loaded_info(device, kernel)?.registers))
+            Some((kernel.name, self.modules.loaded_info(device, kernel)?.registers))
         };
         self.kernels.iter().filter_map(registers).collect()
     }
@@ -193,9 +186,10 @@ impl Facts {
     }
 
     /// Records the kernels whose launches cannot be changed, with the reasons.
-    fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
+    fn refusals(&self, facts: &mut LaunchFacts, allowed: Allowed) {
+        let modules = &*self.modules;
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
-            self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
+            facts.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
         for &(device, kernel) in &self.kernels {
             // It is not the user's, and too short to gain by it.
@@ -208,100 +202,27 @@ impl Facts {
                 LeftAlone::one(NamedKernel::new(name, kernel.module.path()), change, why)
             };
             let Some(entry) = module.entry(kernel.entry) else {
-                self.left_alone.insert(left(Change::Any, &"the file is machine code"));
+                facts.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
             };
             if allowed.batches && kernel.takes_tables() {
-                self.left_alone.insert(left(Change::Batching, &"it is given a table of pointers"));
+                facts.left_alone.insert(left(Change::Batching, &"it is given a table of pointers"));
             } else if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
-                self.left_alone.insert(left(Change::Batching, &why));
+                facts.left_alone.insert(left(Change::Batching, &why));
             }
             if allowed.overlap
                 && modules.programmatic().is_ok()
                 && let Err(why) = module.waiting(entry)
             {
-                self.left_alone.insert(left(Change::EarlyStart, &why));
+                facts.left_alone.insert(left(Change::EarlyStart, &why));
             }
         }
-    }
-
-    /// Disables batching of a batch's members, because no variant can run it. A variant that cannot be made disables it for all launches of
-    /// the kernel.
-    fn disable_batching(&mut self, kernel: KernelId, batch: &Batch, why: Unfit) {
-        let why = match why {
-            Unfit::Refused(why) => {
-                let (_, Kernel { name, module, .. }) = self.kernels[kernel];
-                self.left_alone.insert(LeftAlone::one(
-                    NamedKernel::new(name, module.path()),
-                    Change::Batching,
-                    why,
-                ));
-                for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
-                    launch.batch = Batching::Never;
-                }
-                return;
-            }
-            Unfit::Slower { .. } => Arc::new(why),
-        };
-        for &member in &batch.members {
-            if let Some(launch) = &mut self.launches[member] {
-                launch.batch = Batching::Never;
-                self.slower.insert(member, why.clone());
-            }
-        }
-    }
-
-    /// Loads the variants of the batches. Returns `None` if one cannot be used: batching of its members is disabled, and the
-    /// decision must be made again.
-    pub fn variants(
-        &mut self,
-        (driver, modules): (&Driver, &mut Modules),
-        batches: &Vector<BatchId, Batch>,
-    ) -> Option<Vector<BatchId, Variant>> {
-        let needs: Vec<(KernelId, Needs)> =
-            batches.iter().filter_map(|batch| self.needs(modules, batch)).collect();
-        self.make(modules, needs.iter().map(|(kernel, needs)| (*kernel, &needs.wanted)));
-        let fit = |facts: &Facts, kernel: KernelId, (needs, free): (&Needs, _), wanted: &Wanted| {
-            let (device, kernel) = facts.kernels[kernel];
-            let module = modules.module(device, kernel);
-            let variant = module.map_or(Err("it is not loaded".to_owned()), |module| module.variant(wanted));
-            variant
-                .map_err(Unfit::Refused)
-                .and_then(|variant| needs.fit(driver, &facts.tuning, (variant, free)))
-        };
-        let plain: Vec<_> =
-            needs.iter().map(|(kernel, needs)| fit(self, *kernel, (needs, None), &needs.wanted)).collect();
-        let limited: Vec<Option<Wanted>> = needs
-            .iter()
-            .zip(&plain)
-            .map(|((kernel, needs), fit)| {
-                let registers = self.registers.get(self.kernels[*kernel].0).copied().unwrap_or(0);
-                needs.limited(fit.as_ref().ok()?, registers)
-            })
-            .collect();
-        let more =
-            needs.iter().zip(&limited).filter_map(|((kernel, _), wanted)| Some((*kernel, wanted.as_ref()?)));
-        self.make(modules, more);
-        let mut variants: Vector<BatchId, Variant> = Vector::with_capacity(batches.len());
-        let mut useless = Vec::new();
-        for ((((kernel, needs), plain), limited), batch) in needs.iter().zip(plain).zip(&limited).zip(batches)
-        {
-            let free = plain.as_ref().ok().map(|fit| fit.resources.registers);
-            let limited = limited.as_ref().map(|wanted| fit(self, *kernel, (needs, free), wanted));
-            match needs.choose(&self.tuning, plain, limited) {
-                Ok(variant) => drop(variants.push(variant)),
-                Err(why) => useless.push((*kernel, batch, why)),
-            }
-        }
-        let usable = useless.is_empty() && variants.len() == batches.len();
-        useless.into_iter().for_each(|(kernel, batch, why)| self.disable_batching(kernel, batch, why));
-        usable.then_some(variants)
     }
 
     /// Loads variants, those of a module together.
-    fn make<'w>(&self, modules: &Modules, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
+    fn make<'w>(&self, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
         let mut of_module: BTreeMap<(Device, usize), (KernelId, Vec<Wanted>)> = BTreeMap::new();
         for (kernel, wanted) in wanted {
             let (device, launched) = self.kernels[kernel];
@@ -310,21 +231,21 @@ impl Facts {
         }
         for (kernel, list) in of_module.values() {
             let (device, kernel) = self.kernels[*kernel];
-            if let Some(module) = modules.module(device, kernel) {
+            if let Some(module) = self.modules.module(device, kernel) {
                 module.make_variants(list);
             }
         }
     }
 
     /// Returns the needs of a batch.
-    fn needs(&self, modules: &Modules, batch: &Batch) -> Option<(KernelId, Needs)> {
-        let first = self.launches[batch.members[0]].as_ref()?;
+    fn needs(&self, facts: &LaunchFacts, batch: &Batch) -> Option<(KernelId, Needs)> {
+        let first = facts.launches[batch.members[0]].as_ref()?;
         let (device, kernel) = self.kernels[first.kernel];
-        let own = modules.loaded_info(device, kernel)?;
+        let own = self.modules.loaded_info(device, kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
         let wanted = Wanted::of(kernel.entry, batch.members.len(), batch.axis, first.batch);
         // A setter may make the grid as large as it likes.
-        let launches = || batch.members.iter().filter_map(|&member| self.launches[member].as_ref());
+        let launches = || batch.members.iter().filter_map(|&member| facts.launches[member].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         let share = blocks.share(self.multiprocessors_of(first.kernel));
         let share = share.filter(|_| !launches().any(|launch| launch.grid_changes));
@@ -332,6 +253,84 @@ impl Facts {
         let alone = Resources { blocks: held, registers: own.registers, local: own.local };
         let members = batch.members.len();
         Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, share }))
+    }
+
+    /// Loads a variant and compares it with the needs. `free` is the number of registers that it takes without a limit.
+    fn fit(
+        &self,
+        facts: &LaunchFacts,
+        kernel: KernelId,
+        needs: &Needs,
+        wanted: &Wanted,
+        free: Option<u32>,
+    ) -> Result<Fit, Unfit> {
+        let (device, kernel) = self.kernels[kernel];
+        let module = self.modules.module(device, kernel);
+        let variant = module.map_or_else(|| Err(NOT_LOADED.to_owned()), |module| module.variant(wanted));
+        variant
+            .map_err(Unfit::Refused)
+            .and_then(|variant| needs.fit(self.driver, &facts.tuning, variant, free))
+    }
+}
+
+/// The reason that a kernel without a module is merged with no other.
+pub(super) const NOT_LOADED: &str = "it is not loaded";
+
+impl Target for DeviceTarget<'_> {
+    type Batched = Variant;
+    type Fused = Fused;
+
+    fn batched(
+        &mut self,
+        facts: &LaunchFacts,
+        batches: &Vector<BatchId, Batch>,
+    ) -> Vec<Result<Variant, Unfit>> {
+        let needs: Vec<Option<(KernelId, Needs)>> =
+            batches.iter().map(|batch| self.needs(facts, batch)).collect();
+        self.make(needs.iter().flatten().map(|(kernel, needs)| (*kernel, &needs.wanted)));
+        let plain = |of: &Option<(KernelId, Needs)>| match of {
+            Some((kernel, needs)) => self.fit(facts, *kernel, needs, &needs.wanted, None),
+            None => Err(Unfit::Refused(NOT_LOADED.to_owned())),
+        };
+        let plain: Vec<Result<Fit, Unfit>> = needs.iter().map(plain).collect();
+        let limited = |(of, fit): (&Option<(KernelId, Needs)>, &Result<Fit, Unfit>)| {
+            let (kernel, needs) = of.as_ref()?;
+            let registers = self.registers.get(self.kernels[*kernel].0).copied().unwrap_or(0);
+            Some((*kernel, needs.limited(fit.as_ref().ok()?, registers)?))
+        };
+        let limited: Vec<Option<(KernelId, Wanted)>> = needs.iter().zip(&plain).map(limited).collect();
+        self.make(limited.iter().flatten().map(|(kernel, wanted)| (*kernel, wanted)));
+        let mut chosen = Vec::with_capacity(needs.len());
+        for ((of, plain), limited) in needs.iter().zip(plain).zip(&limited) {
+            let choose = |plain: Fit| {
+                let (kernel, needs) = of.as_ref().ok_or_else(|| Unfit::Refused(NOT_LOADED.to_owned()))?;
+                let free = Some(plain.resources.registers);
+                let limited =
+                    limited.as_ref().map(|(_, wanted)| self.fit(facts, *kernel, needs, wanted, free));
+                needs.choose(&facts.tuning, plain, limited)
+            };
+            chosen.push(plain.and_then(choose));
+        }
+        chosen
+    }
+
+    fn fused(
+        &mut self,
+        facts: &LaunchFacts,
+        program: &Program,
+        chains: &Vector<ChainId, Chain>,
+        forward: bool,
+    ) -> Vec<Result<Fused, (KernelId, UnfitChain)>> {
+        self.fused_of_all(facts, program, chains, forward)
+    }
+
+    fn in_registers(fused: &Fused) -> Option<&Arc<Forward>> {
+        fused.forward.as_ref()
+    }
+
+    fn name(&self, kernel: KernelId) -> NamedKernel {
+        let (_, Kernel { name, module, .. }) = self.kernels[kernel];
+        NamedKernel::new(name, module.path())
     }
 }
 

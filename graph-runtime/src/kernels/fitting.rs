@@ -46,7 +46,8 @@ impl Needs {
         &self,
         driver: &Driver,
         tuning: &Tuning,
-        (variant, free): (Variant, Option<u32>),
+        variant: Variant,
+        free: Option<u32>,
     ) -> Result<Fit, Unfit> {
         let failed = |failure| Unfit::Refused(Error::from(failure).to_string());
         let info = &variant.info;
@@ -76,10 +77,9 @@ impl Needs {
     pub fn choose(
         &self,
         tuning: &Tuning,
-        plain: Result<Fit, Unfit>,
+        plain: Fit,
         limited: Option<Result<Fit, Unfit>>,
     ) -> Result<Variant, Unfit> {
-        let plain = plain?;
         let limited = limited.and_then(Result::ok);
         let of_limited = limited.as_ref().map(|fit| fit.resources);
         let of_plain = plain.resources;

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use cuweave_core::compile::LaunchFacts;
 use cuweave_core::index::{Vector, narrow};
 use cuweave_core::ir::{BufferId, Origin, Program, StatementId};
 use cuweave_core::launches::Chain;
 use cuweave_core::operation::ChainId;
 use cuweave_ptx::coverage::{self, Forward, Member, Pointer};
 
-use super::facts::Facts;
+use super::facts::DeviceTarget;
 
 /// The statements that access each buffer that a member of a chain accesses.
 pub(super) type Users = BTreeMap<BufferId, Vec<StatementId>>;
@@ -21,13 +22,19 @@ pub(super) fn users(program: &Program, chains: &Vector<ChainId, Chain>) -> Users
     program.users(accesses.map(|access| access.buffer))
 }
 
-impl Facts {
+impl DeviceTarget<'_> {
     /// Returns the elements of a chain that stay in registers. `None` if there are none, and a barrier stands between all members. Of stacked
     /// chains the same elements stay in registers, or none.
-    pub(super) fn forward(&self, program: &Program, users: &Users, chain: &Chain) -> Option<Arc<Forward>> {
+    pub(super) fn forward(
+        &self,
+        facts: &LaunchFacts,
+        program: &Program,
+        users: &Users,
+        chain: &Chain,
+    ) -> Option<Arc<Forward>> {
         let mut all: Option<Forward> = None;
         for members in chain.chains() {
-            let forward = self.forward_one(program, users, members)?;
+            let forward = self.forward_one(facts, program, users, members)?;
             let Some(all) = &mut all else {
                 all = Some(forward);
                 continue;
@@ -44,10 +51,16 @@ impl Facts {
     }
 
     /// Returns the elements of the launches of one chain that stay in registers.
-    fn forward_one(&self, program: &Program, users: &Users, chain: &[StatementId]) -> Option<Forward> {
-        let block = self.launches[chain[0]].as_ref()?.block;
+    fn forward_one(
+        &self,
+        facts: &LaunchFacts,
+        program: &Program,
+        users: &Users,
+        chain: &[StatementId],
+    ) -> Option<Forward> {
+        let block = facts.launches[chain[0]].as_ref()?.block;
         let members: Option<Vec<Member<'_>>> =
-            chain.iter().map(|&member| self.member(program, member)).collect();
+            chain.iter().map(|&member| self.member(facts, program, member)).collect();
         let members_of: BTreeSet<StatementId> = chain.iter().copied().collect();
         let ends = |buffer: u32| {
             let buffer = BufferId::from_u32(buffer);
@@ -58,9 +71,10 @@ impl Facts {
         Some(coverage::forward(&members?, block, &ends))
     }
 
-    fn member(&self, program: &Program, statement: StatementId) -> Option<Member<'_>> {
+    fn member(&self, facts: &LaunchFacts, program: &Program, statement: StatementId) -> Option<Member<'_>> {
+        let launch = facts.launches[statement].as_ref()?;
         let located = self.located.get(&statement)?;
-        let (_, kernel) = self.kernels[self.launches[statement].as_ref()?.kernel];
+        let (_, kernel) = self.kernels[launch.kernel];
         let pointers = (0..).zip(kernel.params).filter(|(_, param)| !param.is_scalar());
         let accesses = program.statements[statement].accesses.iter().zip(&located.offsets);
         let pointer =
@@ -70,7 +84,7 @@ impl Facts {
         Some(Member {
             sites: &located.sites,
             pointers: pointers.zip(accesses).map(pointer).collect(),
-            shares: located.of.facts.shares || self.launches[statement].as_ref()?.shared > 0,
+            shares: located.of.facts.shares || launch.shared > 0,
             converges: located.of.facts.converges,
             fixed: located.of.facts.fixed,
         })

@@ -1,14 +1,16 @@
 //! Fused kernels: the accesses of the blocks of their parts, and loading. They are in modules of their own, made on first
 //! request. Only kernels that use no written variable are parts, so no state is duplicated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
+use cuweave_core::compile::LaunchFacts;
 use cuweave_core::ids::{Device, KernelId};
 use cuweave_core::index::{Vector, narrow, size, wide};
 use cuweave_core::ir::{Program, StatementId};
-use cuweave_core::launches::{Blocks, Chain, Footing, Fusing, Launch};
-use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
+use cuweave_core::launches::{
+    Blocks, Chain, Change, Footing, Fusing, Launch, LeftAlone, NamedKernel, UnfitChain,
+};
 use cuweave_core::operation::ChainId;
 use cuweave_ptx as ptx;
 use cuweave_ptx::coverage::{self, Forward, Outline, Region, Sites};
@@ -20,27 +22,17 @@ use crate::error::{Error, one_line};
 use super::code;
 use super::coverage::Cache;
 use super::declaration::Kernel;
-use super::facts::Facts;
+use super::facts::{DeviceTarget, NOT_LOADED};
 use super::forwarding::users;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
 use super::located::{Located, Outlined};
 use super::module::LoadedModule;
-use super::modules::Modules;
 use super::param::Param;
 use super::record::LaunchRecord;
 use super::variants::{Chained, Fused, shape_of};
 
 /// The accesses of launches, by the kernel, the configuration and the scalars.
 static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
-
-/// A reason that a fused kernel cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Useless {
-    /// It cannot be made, or launched.
-    Refused(String),
-    /// It would be slower than its parts.
-    Slower(String),
-}
 
 /// The accesses of a launch.
 #[derive(Clone)]
@@ -154,9 +146,9 @@ impl LoadedModule {
     }
 }
 
-impl Facts {
+impl DeviceTarget<'_> {
     /// Outlines the accesses of kernels, so that their launches can be located.
-    pub fn outline(&self, kernels: &[(Device, &'static Kernel)], modules: &Modules) {
+    pub fn outline(&self, kernels: &[(Device, &'static Kernel)]) {
         let mut of_module: BTreeMap<(Device, usize), Vec<&'static Kernel>> = BTreeMap::new();
         for &(device, kernel) in kernels {
             let list = of_module.entry((device, std::ptr::from_ref(kernel.module).addr())).or_default();
@@ -165,7 +157,7 @@ impl Facts {
             }
         }
         for ((device, _), list) in &of_module {
-            if let Some(module) = modules.module(*device, list[0]) {
+            if let Some(module) = self.modules.module(*device, list[0]) {
                 module.outline(list);
             }
         }
@@ -175,14 +167,19 @@ impl Facts {
     /// pointers from the start of their buffers; `is_set` says of a parameter whether setters may give it any value.
     pub fn locate(
         &mut self,
-        (statement, device): (StatementId, Device),
-        (launch, words): (&LaunchRecord, &[Word]),
+        facts: &mut LaunchFacts,
+        statement: StatementId,
+        launch: &LaunchRecord,
+        words: &[Word],
         offsets: Vec<Option<u64>>,
         is_set: &dyn Fn(u32) -> bool,
-        modules: &Modules,
     ) {
         let kernel = launch.kernel;
-        let Some(found) = modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else {
+        let Some(device) = facts.launches[statement].as_ref().map(|known| self.kernels[known.kernel].0)
+        else {
+            return;
+        };
+        let Some(found) = self.modules.module(device, kernel).and_then(|module| module.fusing(kernel)) else {
             return;
         };
         let of = match found {
@@ -190,7 +187,7 @@ impl Facts {
             Err(why) => {
                 let left =
                     LeftAlone::one(NamedKernel::new(kernel.name, kernel.module.path()), Change::Fusing, why);
-                self.left_alone.insert(left);
+                facts.left_alone.insert(left);
                 return;
             }
         };
@@ -208,7 +205,7 @@ impl Facts {
             [1, 1, 1] => Some(footings.clone().unwrap_or_default()),
             _ => footings.clone(),
         };
-        if let (Some(fuse), Some(launch)) = (fuse, &mut self.launches[statement]) {
+        if let (Some(fuse), Some(launch)) = (fuse, &mut facts.launches[statement]) {
             launch.fuse = Fusing::With(fuse);
             if footings.is_some() {
                 self.located.insert(statement, Located { of, sites, offsets });
@@ -216,75 +213,39 @@ impl Facts {
         }
     }
 
-    /// Loads the fused kernels of chains. Returns `None` if one cannot be used: fusing of one of its kernels is disabled, and
-    /// the decision must be made again.
-    pub fn fused(
-        &mut self,
-        (driver, modules): (&Driver, &mut Modules),
-        (chains, program, forwards): (&Vector<ChainId, Chain>, &Program, bool),
-    ) -> Option<Vector<ChainId, Fused>> {
+    /// Loads the fused kernels of chains: see [`Target::fused`](cuweave_core::compile::Target::fused).
+    pub(super) fn fused_of_all(
+        &self,
+        facts: &LaunchFacts,
+        program: &Program,
+        chains: &Vector<ChainId, Chain>,
+        forwards: bool,
+    ) -> Vec<Result<Fused, (KernelId, UnfitChain)>> {
         let users = forwards.then(|| users(program, chains));
-        let mut all = Vector::with_capacity(chains.len());
-        let mut useless: BTreeSet<(KernelId, Useless)> = BTreeSet::new();
-        let mut unstacked: Vec<(&Chain, String)> = Vec::new();
-        for chain in chains {
-            let forward = users.as_ref().and_then(|users| self.forward(program, users, chain));
-            match self.fused_of(driver, modules, chain, forward) {
-                Ok(fused) => drop(all.push(fused)),
-                // Each chain may be one kernel all the same.
-                Err((_, Useless::Refused(why) | Useless::Slower(why))) if chain.stack.is_some() => {
-                    unstacked.push((chain, why));
-                }
-                Err(refused) => drop(useless.insert(refused)),
-            }
-        }
-        let usable = useless.is_empty() && unstacked.is_empty();
-        for (chain, why) in unstacked {
-            for &member in &chain.members {
-                self.unstacked.insert(member, why.clone());
-                if let Some(launch) = &mut self.launches[member] {
-                    launch.stack = false;
-                }
-            }
-        }
-        for (kernel, why) in &useless {
-            let (_, Kernel { name, module, .. }) = self.kernels[*kernel];
-            let (Useless::Refused(reason) | Useless::Slower(reason)) = why;
-            self.left_alone.insert(LeftAlone::one(
-                NamedKernel::new(name, module.path()),
-                Change::Fusing,
-                reason,
-            ));
-            for (statement, launch) in self.launches.enumerate_mut() {
-                let Some(launch) = launch.as_mut().filter(|launch| launch.kernel == *kernel) else {
-                    continue;
-                };
-                launch.fuse = Fusing::Never;
-                if let Useless::Slower(reason) = why {
-                    self.slower_fused.insert(statement, reason.clone());
-                }
-            }
-        }
-        usable.then_some(all)
+        let fused = |chain: &Chain| {
+            let forward = users.as_ref().and_then(|users| self.forward(facts, program, users, chain));
+            self.fused_of(facts, chain, forward)
+        };
+        chains.iter().map(fused).collect()
     }
 
     /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason. If the kernel with elements in
     /// registers cannot be used, they go through memory.
     fn fused_of(
         &self,
-        driver: &Driver,
-        modules: &Modules,
+        facts: &LaunchFacts,
         chain: &Chain,
         forward: Option<Arc<Forward>>,
-    ) -> Result<Fused, (KernelId, Useless)> {
+    ) -> Result<Fused, (KernelId, UnfitChain)> {
         let of = |members: &[StatementId]| -> Vec<&Launch> {
-            members.iter().filter_map(|&id| self.launches[id].as_ref()).collect()
+            members.iter().filter_map(|&id| facts.launches[id].as_ref()).collect()
         };
         // Stacked chains have the same kernels.
         let launches = chain.chains().next().map_or_else(Vec::new, of);
         let Some(&first) = launches.first() else {
-            return Err((KernelId::from_u32(0), Useless::Refused("it is not launched".to_owned())));
+            return Err((KernelId::from_u32(0), UnfitChain::Refused("it is not launched".to_owned())));
         };
+        let (driver, modules) = (self.driver, &*self.modules);
         // A chain is of one device.
         let (device, _) = self.kernels[first.kernel];
         let kernels: Vec<&'static Kernel> =
@@ -294,7 +255,7 @@ impl Facts {
         // The kernel that needs most is left alone.
         let by_need = launches.iter().zip(&infos).max_by_key(|(_, info)| (info.local, info.registers));
         let largest = by_need.map_or(first.kernel, |(launch, _)| launch.kernel);
-        let refused = |why: Useless| (largest, why);
+        let refused = |why: UnfitChain| (largest, why);
         let loaded: Vec<&Arc<LoadedModule>> =
             kernels.iter().filter_map(|kernel| modules.module(device, kernel)).collect();
         let parts: Vec<(&ptx::Module<'_>, &str)> = loaded
@@ -303,7 +264,7 @@ impl Facts {
             .filter_map(|(module, kernel)| Some((module.parsed()?, kernel.entry)))
             .collect();
         let Some(module) = loaded.first().filter(|_| parts.len() == kernels.len()) else {
-            return Err(refused(Useless::Refused("it is not loaded".to_owned())));
+            return Err(refused(UnfitChain::Refused(NOT_LOADED.to_owned())));
         };
         let waits = launches.iter().all(|launch| launch.waits);
         let threads: u32 = first.block.iter().product();
@@ -314,12 +275,12 @@ impl Facts {
         let stack = chain.stack.map(|stack| (narrow(stack.chains), shape_of(stack.axis)));
         let wanted = Chained { parts: parts_of, block: first.block, waits, forward, stack };
         let made = |wanted: Chained| {
-            let fused = module.fused(wanted, &parts).map_err(Useless::Refused)?;
+            let fused = module.fused(wanted, &parts).map_err(UnfitChain::Refused)?;
             serves(driver, &infos, &fused.info, threads, shared, needed)?;
             Ok(fused)
         };
         if wanted.forward.is_some()
-            && let Ok::<Fused, Useless>(fused) = made(wanted.clone())
+            && let Ok::<Fused, UnfitChain>(fused) = made(wanted.clone())
         {
             return Ok(fused);
         }
@@ -336,18 +297,18 @@ fn serves(
     threads: u32,
     shared: u32,
     needed: u32,
-) -> Result<(), Useless> {
-    let failed = |failure| Useless::Refused(Error::from(failure).to_string());
+) -> Result<(), UnfitChain> {
+    let failed = |failure| UnfitChain::Refused(Error::from(failure).to_string());
     if fused.most_threads < threads {
         let most = fused.most_threads;
-        return Err(Useless::Refused(format!(
+        return Err(UnfitChain::Refused(format!(
             "the fused kernel takes blocks of {most} threads at most, not of {threads}"
         )));
     }
     let local = parts.iter().map(|part| part.local).max().unwrap_or(0);
     if fused.local > local {
         let bytes = fused.local;
-        return Err(Useless::Slower(format!(
+        return Err(UnfitChain::Slower(format!(
             "the fused kernel needs {bytes} bytes of local memory a thread, the largest of its parts {local}"
         )));
     }
@@ -362,7 +323,7 @@ fn serves(
         if of_fused < of_part {
             let FunctionInfo { registers, shared: own, .. } = fused;
             let bytes = own.saturating_add(shared);
-            return Err(Useless::Slower(format!(
+            return Err(UnfitChain::Slower(format!(
                 "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed: it takes {registers} registers a thread and {bytes} bytes of shared memory"
             )));
         }

@@ -1,19 +1,16 @@
 //! A graph that is built: its plan, the driver's objects, and the values of its next launch.
 
-use std::sync::Arc;
-
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
+use cuweave_core::ir::{BufferId, DimId, Kind, Program, StatementId};
 use cuweave_core::kind::Runs;
-use cuweave_core::layout::ALIGNMENT;
-use cuweave_core::operation::{MemoryId, Operation, OperationId, Operations, Place, What};
+use cuweave_core::operation::{OperationId, Place, What};
 
 use crate::build::calls::agreed::Agreed;
 use crate::build::calls::capture::Captured;
 use crate::build::plan::planning::Plan;
 use crate::build::program::flattened::Flattened;
 use crate::cuda::{Failure, Word};
-use crate::error::{At, Error, Result, at_buffer, at_function, at_statement};
+use crate::error::{Error, Result};
 use crate::statements::{Emission, Record, RecordExt, UnprovedLaunches};
 
 use super::annotate::Annotated;
@@ -149,7 +146,7 @@ impl BuiltGraph {
             let of_call = |captured: &Captured| captured.nodes.contains(&node);
             let of_call = captured.iter().find(|(_, captured)| of_call(captured)).map(|(&at, _)| at);
             match of_call.or_else(|| nodes.position(|&other| other == node)) {
-                Some(blamed) => self.plan.failed(definition.program(), blamed, failure),
+                Some(blamed) => failed_at(&self.plan, definition.program(), blamed, failure),
                 None => Error::driver(failure, None),
             }
         })?;
@@ -157,79 +154,7 @@ impl BuiltGraph {
     }
 }
 
-impl Plan {
-    /// Takes back programmatic edges that were added as full ones.
-    pub fn note_full(&mut self, full: &[OperationId]) {
-        if full.is_empty() {
-            return;
-        }
-        let operations = Arc::make_mut(&mut self.operations);
-        operations.overlapped -= full.len();
-        for &operation in full {
-            operations.list[operation].programmatic = None;
-        }
-    }
-
-    /// True if launches differ from how they are written.
-    pub fn is_changed(&self) -> bool {
-        let Operations { batches, chains, overlapped, .. } = &*self.operations;
-        !batches.is_empty() || !chains.is_empty() || *overlapped > 0
-    }
-
-    /// Returns the memories of a device that no node allocates, each with its offset in one block that holds all of them, and
-    /// the size of that block in bytes.
-    pub fn without_nodes(&self, device: Device) -> (Vec<(MemoryId, u64)>, u64) {
-        let mut end = 0u64;
-        let memories = self.operations.memories.enumerate();
-        let memories = memories.filter(|(_, memory)| !memory.node && memory.device == device);
-        let offsets = memories
-            .map(|(at, memory)| {
-                let offset = end.next_multiple_of(ALIGNMENT);
-                end = offset + memory.bytes;
-                (at, offset)
-            })
-            .collect();
-        (offsets, end)
-    }
-
-    /// Returns the buffers that lie in each memory.
-    pub fn inside(&self) -> Vector<MemoryId, Vec<BufferId>> {
-        let mut inside = Vector::filled(Vec::new(), self.operations.memories.len());
-        for (buffer, place) in self.operations.places.enumerate() {
-            if let Place::Inside { memory, .. } = *place {
-                inside[memory].push(buffer);
-            }
-        }
-        inside
-    }
-
-    /// Returns the place in the source that an operation comes from.
-    pub fn at(&self, program: &Program, operation: &Operation) -> Box<At> {
-        match (operation.sources.first(), &operation.what) {
-            (Some(&source), _) => at_statement(program, source),
-            (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(program, memory),
-            (None, &What::FreeTaken { buffer }) => at_buffer(program, buffer),
-            (None, _) => at_name(program, &operation.name),
-        }
-    }
-
-    pub fn at_memory(&self, program: &Program, memory: MemoryId) -> Box<At> {
-        let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
-        let mut buffers = self.operations.places.enumerate().filter(|(_, place)| inside(place));
-        match (buffers.next(), buffers.next()) {
-            (Some((buffer, _)), None) => at_buffer(program, buffer),
-            _ => at_name(program, &self.operations.memories[memory].name),
-        }
-    }
-
-    /// Returns the error of a driver's call for an operation.
-    pub fn failed(&self, program: &Program, operation: OperationId, failure: Failure) -> Error {
-        Error::driver(failure, Some(self.at(program, &self.operations.list[operation])))
-    }
-}
-
-/// Returns the place of a name of the runtime's own: the line of the function's first statement.
-fn at_name(program: &Program, name: &str) -> Box<At> {
-    let at = program.statements.ids().next().map(|first| at_statement(program, first));
-    Box::new(at.unwrap_or_else(|| at_function(program)).with_name(name))
+/// Returns the error of a driver's call for an operation.
+pub(crate) fn failed_at(plan: &Plan, program: &Program, operation: OperationId, failure: Failure) -> Error {
+    Error::driver(failure, Some(plan.at(program, &plan.operations.list[operation])))
 }

@@ -120,7 +120,7 @@ impl LaunchState {
     }
 
     fn reset_tables(&mut self, plan: &Plan) {
-        self.batches = plan.variants.iter().map(|one| PackedTable::zeroed(one.table.bytes)).collect();
+        self.batches = plan.batched.iter().map(|one| PackedTable::zeroed(one.table.bytes)).collect();
         self.fused = plan.fused.iter().map(|kernel| PackedTable::zeroed(kernel.bytes())).collect();
     }
 

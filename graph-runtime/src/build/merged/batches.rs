@@ -8,7 +8,7 @@ use cuweave_ptx::rewrite::Table;
 
 use crate::build::graph::annotate;
 use crate::build::graph::builder::GraphBuilder;
-use crate::build::graph::built::BuiltGraph;
+use crate::build::graph::built::{BuiltGraph, failed_at};
 use crate::build::graph::definition::Definition;
 use crate::build::plan::hook;
 use crate::cuda::{Launching, Node};
@@ -30,7 +30,7 @@ pub(crate) fn add_batch(
     }
     let launch = batch_launch(built, program, batch)?;
     let (table, scratch) = (&mut built.state.batches[batch], &mut built.state.scratch);
-    hook::apply_to_table(&built.plan.variants[batch].table, &mut table.packed);
+    hook::apply_to_table(&built.plan.batched[batch].table, &mut table.packed);
     let added = builder.definition.driver.add_kernel(builder.into, after, &launch, table.values(), scratch);
     added.map_err(|failure| builder.failed(operation, failure))
 }
@@ -98,7 +98,7 @@ pub(crate) fn patch_batch(
     let BuiltGraph { handle, state, plan, .. } = &mut *built;
     let (node, values) = (handle.nodes[operation], state.batches[batch].values());
     let set = definition.driver.set_kernel(handle.exec, node, &launch, values, &mut state.scratch);
-    set.map_err(|failure| plan.failed(definition.program(), operation, failure))?;
+    set.map_err(|failure| failed_at(plan, definition.program(), operation, failure))?;
     annotate::members_moved(&built.annotated(definition), operation);
     Ok(())
 }
@@ -106,7 +106,7 @@ pub(crate) fn patch_batch(
 /// Returns the number of an operation's batch.
 fn planned_batch(built: &BuiltGraph, operation: &Operation) -> Result<BatchId> {
     let batch = batch_of(&built.plan.operations, operation)?;
-    if built.plan.variants.get(batch).is_some() {
+    if built.plan.batched.get(batch).is_some() {
         return Ok(batch);
     }
     Err(PlanFault::NoBatch(operation.name.to_string()).into())
@@ -125,7 +125,7 @@ fn write_member(
     state.address(&plan.operations, statement, &launch);
     let words = &state.words[size(launch.first)..];
     let packed = &mut state.batches[batch].packed;
-    let Table { records, stride, parameters, grid, .. } = &*plan.variants[batch].table;
+    let Table { records, stride, parameters, grid, .. } = &*plan.batched[batch].table;
     let record = records + member * stride;
     let mut at = 0;
     for (param, &(offset, bytes)) in launch.kernel.params.iter().zip(parameters) {
@@ -146,7 +146,7 @@ fn batch_launch(built: &mut BuiltGraph, program: &Program, batch: BatchId) -> Re
     let BuiltGraph { plan, state, .. } = built;
     let planned = &plan.operations.batches[batch];
     let mut launch = launch_of(program, &state.records, planned.members[0])?.launching();
-    let variant = &plan.variants[batch];
+    let variant = &plan.batched[batch];
     launch.function = variant.info.function;
     if let Some(axis) = planned.axis {
         launch.grid[usize::from(axis)] = narrow(planned.members.len());

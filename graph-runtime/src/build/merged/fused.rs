@@ -7,7 +7,7 @@ use cuweave_core::launches::Stack;
 use cuweave_core::operation::{ChainId, Operation, OperationId};
 
 use crate::build::graph::builder::GraphBuilder;
-use crate::build::graph::built::BuiltGraph;
+use crate::build::graph::built::{BuiltGraph, failed_at};
 use crate::build::graph::definition::Definition;
 use crate::cuda::{Launching, Node};
 use crate::error::{Error, PlanFault, Result, at_statement};
@@ -68,7 +68,7 @@ pub(crate) fn patch_fused(
     let BuiltGraph { handle, state, plan, .. } = built;
     let (node, values) = (handle.nodes[operation], state.fused[chain].values());
     let set = definition.driver.set_kernel(handle.exec, node, &launch, values, &mut state.scratch);
-    set.map_err(|failure| plan.failed(definition.program(), operation, failure))
+    set.map_err(|failure| failed_at(plan, definition.program(), operation, failure))
 }
 
 /// Writes a member's parameters. The node must be patched afterwards.

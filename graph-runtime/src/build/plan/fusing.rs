@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use cuweave_core::compile::LaunchFacts;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{Device, StatementId};
 use cuweave_core::launches::{Fusing, Launch};
 
 use crate::build::program::flattened::Flattened;
 use crate::cuda::Word;
-use crate::kernels::{Facts, Kernel, Modules};
+use crate::kernels::{DeviceTarget, Kernel};
 use crate::statements::{Record, RecordExt};
 
 /// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. An argument
@@ -17,8 +18,8 @@ pub(crate) fn locate(
     flat: &Flattened,
     records: &Vector<StatementId, Record>,
     words: &[Word],
-    modules: &Modules,
-    facts: &mut Facts,
+    target: &mut DeviceTarget<'_>,
+    facts: &mut LaunchFacts,
 ) {
     let program = flat.checked.program();
     let mut near: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
@@ -50,7 +51,7 @@ pub(crate) fn locate(
     let launches = near.enumerate().filter(|(_, near)| **near);
     let kernel = |id: StatementId| Some((program.statements[id].device, records[id].launch()?.kernel));
     let kernels: Vec<(Device, &'static Kernel)> = launches.filter_map(|(id, _)| kernel(id)).collect();
-    facts.outline(&kernels, modules);
+    target.outline(&kernels);
     for (statement, near) in near.enumerate() {
         let Some(launch) = records[statement].launch().filter(|_| *near) else { continue };
         let accesses = program.statements[statement].accesses.iter().enumerate();
@@ -60,14 +61,8 @@ pub(crate) fn locate(
             flat.sizes[access.lo].checked_mul(element).filter(|_| !moves(at))
         };
         let offsets: Vec<Option<u64>> = accesses.map(offset).collect();
-        facts.locate(
-            (statement, program.statements[statement].device),
-            (launch, words),
-            offsets,
-            &|parameter| {
-                moving[statement] || set.contains(&(statement, launch.kernel.declared_at(parameter)))
-            },
-            modules,
-        );
+        let is_set =
+            |parameter| moving[statement] || set.contains(&(statement, launch.kernel.declared_at(parameter)));
+        target.locate(facts, statement, launch, words, offsets, &is_set);
     }
 }

@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use cuweave_core::check::Checked;
+use cuweave_core::compile::Rules;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Program, StatementId};
-use cuweave_core::launches::{Allowed, Launch, Tuning};
+use cuweave_core::launches::Launch;
 use cuweave_core::operation::{OperationId, Operations, What};
 use cuweave_ptx::rewrite::Table;
 
@@ -17,17 +18,6 @@ use crate::error::{PlanFault, Result};
 type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
 type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
 type ChangeRules = Box<dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules)>;
-
-/// The inputs of the launch decisions that are not facts: with any of them, the results of a graph are the same.
-#[derive(Clone, Debug, Default)]
-pub struct Rules {
-    /// The changes of launches that are allowed.
-    pub allowed: Allowed,
-    /// The constants of the device.
-    pub tuning: Tuning,
-    /// Order beyond the program's.
-    pub added: Vec<(StatementId, StatementId)>,
-}
 
 thread_local! {
     static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };

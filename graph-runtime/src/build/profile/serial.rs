@@ -74,7 +74,7 @@ fn serialised(plan: &Plan) -> Plan {
     }
     Plan {
         operations: Arc::new(operations),
-        variants: plan.variants.clone(),
+        batched: plan.batched.clone(),
         fused: plan.fused.clone(),
         left_alone: Vec::new(),
         decided: Decided::default(),
