@@ -47,6 +47,8 @@ const CRATES: [(&str, &[&str]); 9] = [
             "plan",
             "place",
             "operation",
+            "moves",
+            "flattened",
             "layout",
             "emit",
             "overlap",

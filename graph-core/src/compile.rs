@@ -16,6 +16,8 @@ mod memory;
 #[cfg(feature = "back")]
 mod planning;
 #[cfg(feature = "back")]
+mod shared_state;
+#[cfg(feature = "back")]
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +39,8 @@ pub use decided::Decided;
 pub use memory::memory_svg;
 #[cfg(feature = "back")]
 pub use planning::{Plan, Rules, plan};
+#[cfg(feature = "back")]
+pub use shared_state::{SharedStateFault, edges_of_shared_state};
 #[cfg(feature = "back")]
 pub use target::{LaunchFacts, Target};
 

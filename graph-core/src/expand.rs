@@ -7,10 +7,12 @@
 
 mod answers;
 mod arguments;
+mod expressions;
 pub mod fixed;
 mod flat;
 mod items;
 mod library;
+mod polys;
 mod scope;
 pub mod symbols;
 
@@ -28,6 +30,7 @@ pub use answers::{
     Answers, Described, DescribedBuffer, ExpansionPoint, Formula, Frame, FrameId, Instance, MOST_STATEMENTS,
     MOST_TURNS, Moving, Number, Refusal,
 };
+pub use expressions::Expressions;
 
 /// A flat program, and where its statements come from.
 #[derive(Clone, Debug)]

@@ -26,6 +26,8 @@ pub mod dump;
 pub mod emit;
 #[cfg(feature = "back")]
 pub mod expand;
+#[cfg(feature = "back")]
+pub mod flattened;
 pub mod ids;
 pub mod index;
 pub mod ir;
@@ -35,6 +37,8 @@ pub mod launches;
 #[cfg(feature = "back")]
 pub mod layout;
 pub mod location;
+#[cfg(feature = "back")]
+pub mod moves;
 #[cfg(feature = "back")]
 pub mod operation;
 pub mod order;

@@ -25,13 +25,12 @@ mod program;
 pub(crate) use arguments::answers::Asked;
 pub use arguments::body::{Body, Sets};
 pub(crate) use arguments::checks::{
-    check_host_statements, check_new_overlap, check_operands, check_overlap, follow_hints,
+    check_host_statements, check_moved, check_new_overlap, check_operands, check_overlap, follow_hints,
 };
 pub(crate) use arguments::devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};
 pub use arguments::given::{CalledItem, Given, LaunchedItem};
 pub(crate) use arguments::given::{GivenArgument, Misfit, Value};
 pub(crate) use arguments::recursion::check_recursion;
-pub(crate) use bounds::moves::Shift;
 pub(crate) use bounds::quick::Quick;
 pub use calls::capture::Capture;
 pub use calls::order::{CollectiveEntry, Collectives};
@@ -49,6 +48,7 @@ pub(crate) use plan::hook::apply as apply_hook;
 pub use plan::hook::{change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use plan::planning::{PlanOptions, plan};
 #[cfg(feature = "inspect")]
+pub(crate) use plan::traffic::traffic;
+#[cfg(feature = "inspect")]
 pub(crate) use profile::serial::Serial;
-pub(crate) use program::flattened::{Built, Flattened};
 pub(crate) use program::plans::flattened;

@@ -7,13 +7,13 @@ use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{StatementId, Text};
 
 use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
-use crate::build::Shift;
 use crate::error::{At, Error, PlanFault, Result, at_function};
 use crate::statements::{self, UnprovedLaunches};
 use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
+use super::set::OldBounds;
 
 /// A record with setters. Only `#[cuweave::arguments]` can implement it.
 pub trait Settable: Record + Sized {
@@ -276,7 +276,7 @@ impl Core {
         statements: &[StatementId],
         Reevaluated { records, unproved }: Reevaluated,
     ) -> Result<()> {
-        self.exchange(statements, &[], records, &mut Shift::default())?;
+        self.exchange(statements, &[], records, &mut OldBounds::default())?;
         self.built.state.record_unproved(statements, unproved);
         Ok(())
     }

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use cudarc::driver::CudaContext;
 use cuweave_core::expand::Described;
+use cuweave_core::flattened::{Flattened, SizedProgram};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{Device, DimId, Kind, Program, StatementId};
 use cuweave_core::launches::Allowed;
@@ -16,9 +17,8 @@ use cuweave_core::table::Table;
 
 use crate::bind::{Operand, Operands, Owners, Visitor};
 use crate::build::{
-    Asked, Body, Built, BuiltGraph, Contexts, Definition, Flattened, Peers, PlanOptions, apply_hook,
-    check_devices, check_host_statements, check_operands, check_overlap, check_recursion, flattened,
-    follow_hints, plan,
+    Asked, Body, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hook, check_devices,
+    check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver, HostWork, Word};
@@ -88,7 +88,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
         context::enter(driver, ctx)?;
     }
     cuda::mark_log(driver);
-    let Built { flat, dims, symbols } = expand(driver, ctx, &*args)?;
+    let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
     let program = flat.checked.program();
 
     check_devices(program, &dims, contexts.len())?;
@@ -166,7 +166,7 @@ fn operands(
 }
 
 /// Expands the table of a function with the values of its arguments, and checks the flat program.
-fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<Built> {
+fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<SizedProgram> {
     if let Some(table) = args.table() {
         check_recursion(table)?;
     }

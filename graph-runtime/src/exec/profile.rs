@@ -10,7 +10,7 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
 use cuweave_inspect::{Gathered, Measured, Profile};
 
-use crate::build::{Body, Serial};
+use crate::build::{Body, Serial, traffic};
 use crate::context::{self, is_simulated};
 use crate::cuda::{Failure, Outcome, Stream};
 use crate::error::{Error, Result};
@@ -102,7 +102,7 @@ impl Core {
         evaluation.statements(&flat, body, &statements)?;
         let extents = evaluation.into_extents();
         definition.driver.enter(definition.context)?;
-        Ok(flat.traffic(&definition.dims, &self.built.state.records, &extents))
+        Ok(traffic(&flat, &definition.dims, &self.built.state.records, &extents))
     }
 
     fn measure(&mut self, serial: &mut Serial, stream: &Arc<CudaStream>, launches: u32) -> Result<Times> {

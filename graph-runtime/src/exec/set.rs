@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
+use cuweave_core::flattened::Flattened;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::moves::Shift;
 
 use crate::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
 use crate::build::annotate;
 use crate::build::{
-    Asked, Body, Definition, Flattened, Quick, Shift, check_allocated, check_host_statements, check_member,
+    Asked, Body, Definition, Quick, check_allocated, check_host_statements, check_member, check_moved,
     check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::context;
@@ -56,7 +58,7 @@ impl<A: GraphFn> ExecCore<A> {
         self.core.settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
         // The user's expressions may panic during evaluation. The old values are restored then, too.
-        let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
+        let mut change = Change { exec: self, place, old: Some(old), shift: OldBounds::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
         change.old = None;
@@ -77,7 +79,7 @@ impl Core {
     }
 
     /// Applies a new value of a scalar, which `body` has. `shift` receives the old values of bounds.
-    fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut Shift) -> Result<()> {
+    fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut OldBounds) -> Result<()> {
         let flat = self.definition.flat.clone();
         self.move_bounds(body, &flat, scalar, shift)?;
         let moved = &flat.moves.of[scalar];
@@ -132,7 +134,7 @@ impl Core {
         body: &dyn Body,
         flat: &Flattened,
         scalar: ScalarId,
-        shift: &mut Shift,
+        shift: &mut OldBounds,
     ) -> Result<()> {
         let moved = &flat.moves.of[scalar];
         if moved.is_empty() {
@@ -151,23 +153,38 @@ impl Core {
             shift.quick = Some(scalar);
             return Ok(());
         }
-        let known = (&definition.dims, definition.symbols.as_slice());
-        *shift = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, known)?;
-        shift.swap(definition, built);
-        flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
-        shift.point(moved, definition, built);
+        let Definition { dims, symbols, .. } = definition;
+        let pointed = &mut built.state.pointed;
+        let changed = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, dims, symbols)?;
+        let changed = shift.moved.insert(changed);
+        changed.swap(dims, symbols, pointed.as_mut());
+        check_moved(moved, flat.checked.program(), dims)?;
+        if let Some(pointed) = pointed {
+            changed.point(moved, &built.plan.operations, flat.checked.program(), dims, pointed);
+        }
         Ok(())
     }
 
     /// Restores the old values of bounds.
-    fn restore(&mut self, shift: &mut Shift) {
+    fn restore(&mut self, shift: &mut OldBounds) {
         let mut shift = std::mem::take(shift);
-        shift.swap(&mut self.definition, &mut self.built);
+        if let Some(moved) = &mut shift.moved {
+            let Definition { dims, symbols, .. } = &mut self.definition;
+            moved.swap(dims, symbols, self.built.state.pointed.as_mut());
+        }
         let quick = shift.quick.and_then(|scalar| self.quick.get_mut(scalar.index())?.as_mut()?.as_mut());
         if let Some(quick) = quick {
             quick.put_back(&mut self.definition, &mut self.built);
         }
     }
+}
+
+/// The values of bounds from before a setter.
+#[derive(Debug, Default)]
+pub(super) struct OldBounds {
+    moved: Option<Shift>,
+    /// The scalar whose [`Quick`] has changed them, in place of that.
+    quick: Option<ScalarId>,
 }
 
 /// A scalar argument that is being set. Its drop before completion restores the old values.
@@ -176,7 +193,7 @@ struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     place: P,
     old: Option<T>,
     /// The old values of bounds.
-    shift: Shift,
+    shift: OldBounds,
 }
 
 impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
@@ -294,7 +311,7 @@ impl Core {
         statements: &[StatementId],
         follow: &[StatementId],
         mut records: Vec<Record>,
-        shift: &mut Shift,
+        shift: &mut OldBounds,
     ) -> Result<()> {
         let swap = |core: &mut Core, records: &mut [Record]| {
             statements

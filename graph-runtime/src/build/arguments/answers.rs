@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cuweave_core::expand::symbols::Symbols;
-use cuweave_core::expand::{Answers, ExpansionPoint as Place, FrameId, Number, Refusal};
+use cuweave_core::expand::{Answers, ExpansionPoint as Place, Expressions, FrameId, Number, Refusal};
 use cuweave_core::ids::LeafId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{DimId, StatementId};
@@ -40,7 +40,8 @@ impl<'b> Asked<'b> {
         }
     }
 
-    pub(crate) fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+    /// Returns the value of a leaf.
+    pub(crate) fn leaf_dim(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
         let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
@@ -86,16 +87,6 @@ impl<'b> Asked<'b> {
         }
     }
 
-    /// Returns the value of a bound. `length` gives the lengths in its code.
-    pub(crate) fn value(
-        &mut self,
-        at: Place<'_>,
-        id: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
-    ) -> Result<u64> {
-        self.computed(at, id, length, Dim::value)
-    }
-
     /// Computes a bound, and returns what `of` takes of it.
     fn computed<T>(
         &mut self,
@@ -109,7 +100,7 @@ impl<'b> Asked<'b> {
         let mut leaves = Vec::new();
         for op in code {
             if let Op::Leaf(leaf) = *op {
-                leaves.push((leaf, self.leaf(at, leaf)?));
+                leaves.push((leaf, self.leaf_dim(at, leaf)?));
             }
         }
         let operand = |op: Op| match op {
@@ -168,6 +159,32 @@ fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
     }
 }
 
+impl Expressions for Asked<'_> {
+    type Error = Error;
+
+    fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Option<u64>> {
+        Ok(self.leaf_dim(at, leaf)?.value().ok())
+    }
+
+    fn value(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<u64> {
+        self.computed(at, id, length, Dim::value)
+    }
+
+    #[cold]
+    fn inconstant(at: Box<At>, bound: &str) -> Error {
+        let reason = format!(
+            "has a bound `{bound}` that was not computed as it was when the graph was built: an expression in it wraps around, \
+             is negative, or gives another value each time"
+        );
+        Error::BuildAgain { at, reason }
+    }
+}
+
 impl Answers for Asked<'_> {
     type Error = Error;
 
@@ -178,10 +195,13 @@ impl Answers for Asked<'_> {
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
         let value = self.value(at, id, length)?;
-        if !self.may_move(at, id) {
+        if !self.symbols.may_move(at, id) {
             return Ok(Number::constant(value));
         }
-        Ok(Number { value, poly: self.poly(at, id, value, length), moves: true })
+        let mut symbols = std::mem::take(&mut self.symbols);
+        let poly = symbols.poly(self, at, id, value, length);
+        self.symbols = symbols;
+        Ok(Number { value, poly, moves: true })
     }
 
     fn end(

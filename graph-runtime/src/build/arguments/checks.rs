@@ -3,6 +3,7 @@
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
+use cuweave_core::moves::Moved;
 
 use crate::bind::{MemoryKind, Operand, Prologue};
 use crate::cuda::Driver;
@@ -78,13 +79,14 @@ fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     Ok(())
 }
 
+/// Checks that the ranges that a setter has changed lie in their buffers and views.
+pub(crate) fn check_moved(moved: &Moved, program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
+    moved.views().iter().try_for_each(|&at| view(program, dims, &program.views[at]))
+}
+
 /// Checks that the range of an access lies in its buffer.
-pub(crate) fn range(
-    program: &Program,
-    dims: &Vector<DimId, u64>,
-    statement: StatementId,
-    access: usize,
-) -> Result<()> {
+fn range(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, access: usize) -> Result<()> {
     let access = &program.statements[statement].accesses[access];
     let (lo, hi, len) = (dims[access.lo], dims[access.hi], dims[program.buffers[access.buffer].len]);
     if lo <= hi && hi <= len {
@@ -107,7 +109,7 @@ fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Checks that a part of a part of a buffer lies in that part.
-pub(crate) fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
+fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
     let value = |id: DimId| dims[id];
     let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
     if from <= lo && lo <= hi && hi <= to {

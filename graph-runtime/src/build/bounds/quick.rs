@@ -19,11 +19,11 @@ use crate::build::arguments::answers::Asked;
 use crate::build::arguments::body::{Body, enter};
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::build::program::flattened::Flattened;
 use crate::statements::Dim;
 use crate::token::Token;
+use cuweave_core::flattened::Flattened;
 
-use super::moves::target;
+use cuweave_core::moves::target;
 
 /// The maximum number of expressions that are evaluated. With more the long way is as good.
 const MOST_ASKS: usize = 64;
@@ -245,7 +245,7 @@ impl<'f> Forms<'f> {
         if let Some(known) = self.known(at, leaf) {
             return Some(known);
         }
-        let value = self.asked.leaf(at, leaf).ok()?.value().ok()?;
+        let value = self.asked.leaf_dim(at, leaf).ok()?.value().ok()?;
         if self.asks.len() >= MOST_ASKS {
             return None;
         }
@@ -265,7 +265,7 @@ impl<'f> Forms<'f> {
 
     /// Returns the form of an expression of a bound.
     fn leaf(&mut self, at: Place<'f>, leaf: LeafId) -> Option<Form> {
-        let signed = self.asked.leaf(at, leaf).ok()?.is_signed();
+        let signed = self.asked.leaf_dim(at, leaf).ok()?.is_signed();
         if let Some(known) = self.known(at, leaf) {
             return Some(match self.asks[known].is {
                 None => Form { of: Some(known), factor: 1, constant: 0, signed },
@@ -279,7 +279,7 @@ impl<'f> Forms<'f> {
     fn computed(&mut self, at: Place<'f>, leaf: LeafId, signed: bool) -> Option<Form> {
         let roots = self.asked.symbols.roots(at.frames, at.frame);
         if at.scalars(leaf).iter().all(|&scalar| roots[scalar].is_empty()) {
-            let value = self.asked.leaf(at, leaf).ok()?.integer().ok()?;
+            let value = self.asked.leaf_dim(at, leaf).ok()?.integer().ok()?;
             let form = Form::number(value, signed);
             self.ask(at, leaf, Some(form))?;
             return Some(form);

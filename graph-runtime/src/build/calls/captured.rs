@@ -4,17 +4,16 @@ use std::collections::btree_map::Entry;
 
 use cuweave_core::ir::{Device, Kind, StatementId};
 use cuweave_core::operation::{Operation, OperationId, What};
-use cuweave_core::table::Parameter;
 
 use crate::build::arguments::body::enter;
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::build::program::flattened::Flattened;
 use crate::cuda::{CaptureStream, Collective, Node, Outcome, RawGraph};
 use crate::error::{At, CallFault, Error, Result};
 use crate::statements::Emission;
 use crate::token::Token;
+use cuweave_core::flattened::Flattened;
 
 use super::capture::{Capture, Captured};
 
@@ -181,19 +180,4 @@ fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> 
             false => given.next().map_or((0, 0), |index| emission.range_of(statement, index)),
         })
         .collect()
-}
-
-impl Flattened {
-    /// Returns true if a graph of the function has arguments that are host values.
-    pub(crate) fn has_host_values(&self) -> bool {
-        let outermost = self.frames.iter().next();
-        outermost.is_some_and(|frame| {
-            frame.table.parameters.iter().any(|parameter| matches!(parameter, Parameter::Host { .. }))
-        })
-    }
-
-    /// Returns true for a statement whose parameters cannot be changed once they are captured.
-    pub(crate) fn is_captured(&self, statement: StatementId) -> bool {
-        self.checked.program().statements[statement].kind == Kind::Capture(())
-    }
 }

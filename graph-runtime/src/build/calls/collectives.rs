@@ -14,13 +14,12 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Device, Kind, Program, StatementId};
+use cuweave_core::ir::{Device, Program, StatementId};
 use cuweave_core::operation::{Operation, OperationId};
 use cuweave_core::picture::counted;
 use cuweave_core::scopes::Scopes;
 
 use crate::build::graph::builder::GraphBuilder;
-use crate::build::program::flattened::Flattened;
 use crate::cuda::{
     Beside, Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Sequence, Stream,
     during_capture, record,
@@ -52,14 +51,6 @@ fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64)
         }
     }
     (count > 0).then_some(Beside { key, before })
-}
-
-impl Flattened {
-    /// Returns true for a library call whose body describes a collective.
-    pub(crate) fn is_collective(&self, statement: StatementId) -> bool {
-        self.checked.program().statements[statement].kind == Kind::Capture(())
-            && self.frames[self.instances[statement].frame].table.program.options.collective
-    }
 }
 
 /// Lets the bodies describe their collectives, and compares those of all ranks.

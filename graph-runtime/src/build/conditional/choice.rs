@@ -11,9 +11,9 @@ use cuweave_core::ir::StatementId;
 use cuweave_core::launches::Allowed;
 use cuweave_core::scopes::{Scope, Scopes};
 
-use crate::build::program::flattened::Flattened;
 use crate::cuda::{Branching, Driver, Word};
 use crate::kernels::{Kernel, Modules, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
+use cuweave_core::flattened::Flattened;
 
 use super::counted::CountedLoops;
 

@@ -8,10 +8,10 @@ use cuweave_core::operation::{OperationId, Place, What};
 use crate::build::calls::agreed::Agreed;
 use crate::build::calls::capture::Captured;
 use crate::build::plan::planning::Plan;
-use crate::build::program::flattened::Flattened;
 use crate::cuda::{Failure, Word};
 use crate::error::{Error, Result};
 use crate::statements::{Emission, Record, RecordExt, UnprovedLaunches};
+use cuweave_core::flattened::Flattened;
 
 use super::annotate::Annotated;
 use super::definition::Definition;

@@ -7,9 +7,9 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::{Device, DimId, Program};
 
 use crate::build::arguments::devices::{Contexts, Peers};
-use crate::build::program::flattened::Flattened;
 use crate::cuda::{Context, Driver, Outcome};
 use crate::kernels::{Limits, Modules};
+use cuweave_core::flattened::Flattened;
 
 /// A program with the values of its lengths and bounds, in a context.
 pub(crate) struct Definition {

@@ -7,10 +7,10 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::{Device, StatementId};
 use cuweave_core::launches::{Fusing, Launch};
 
-use crate::build::program::flattened::Flattened;
 use crate::cuda::Word;
 use crate::kernels::{DeviceTarget, Kernel};
 use crate::statements::{Record, RecordExt};
+use cuweave_core::flattened::Flattened;
 
 /// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. An argument
 /// that a setter may change is taken to have any value, so no setter changes what is proved here.

@@ -13,13 +13,13 @@ use cuweave_core::ir::{Device, Kind, Memory, Mode, Statement, StatementId};
 use cuweave_core::launches::{Allowed, Change, LeftAlone};
 
 use crate::build::conditional::choice::early_setters;
-use crate::build::program::flattened::Flattened;
 use crate::build::program::{hidden, plans};
 use crate::cuda::{Driver, Word};
 use crate::error::Result;
 use crate::error::program::plan_error;
 use crate::kernels::{Changing, DeviceTarget, Fused, Modules, Variant};
 use crate::statements::{Record, RecordExt};
+use cuweave_core::flattened::Flattened;
 
 use super::{fusing, hook};
 

@@ -1,86 +1,74 @@
 //! The bytes that statements move by their declarations.
 
+use cuweave_core::flattened::Flattened;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{DimId, Mode, StatementId};
 use cuweave_core::kind::Traffic;
 
-use crate::build::program::flattened::Flattened;
 use crate::kernels::ParamKind;
 use crate::statements::{Extents, Record, RecordExt, element};
 
-impl Flattened {
-    /// Returns the bytes that a run of each statement moves: the extents of a launch's parameters, those that it reads and writes twice;
-    /// both ranges of a copy; the range of a fill; and the buffers of a library call without its scratch. `extents` are those of the
-    /// launches.
-    pub(crate) fn traffic(
-        &self,
-        dims: &Vector<DimId, u64>,
-        records: &Vector<StatementId, Record>,
-        extents: &Extents,
-    ) -> Vector<StatementId, u64> {
-        let statements = self.checked.program().statements.ids();
-        statements.map(|statement| self.bytes_of(statement, dims, records, extents)).collect()
-    }
+/// Returns the bytes that a run of each statement moves: the extents of a launch's parameters, those that it reads and writes twice;
+/// both ranges of a copy; the range of a fill; and the buffers of a library call without its scratch. `extents` are those of the
+/// launches.
+pub(crate) fn traffic(
+    flat: &Flattened,
+    dims: &Vector<DimId, u64>,
+    records: &Vector<StatementId, Record>,
+    extents: &Extents,
+) -> Vector<StatementId, u64> {
+    let statements = flat.checked.program().statements.ids();
+    statements.map(|statement| bytes_of(flat, statement, dims, records, extents)).collect()
+}
 
-    fn bytes_of(
-        &self,
-        statement: StatementId,
-        dims: &Vector<DimId, u64>,
-        records: &Vector<StatementId, Record>,
-        extents: &Extents,
-    ) -> u64 {
-        let program = self.checked.program();
-        let declared = &program.statements[statement];
-        let range = |at: usize| {
-            let access = &declared.accesses[at];
-            dims[access.hi].saturating_sub(dims[access.lo])
-        };
-        let all = 0..declared.accesses.len();
-        let bytes = |at: usize, elements: u64, times: u64| {
-            elements.saturating_mul(element(program, declared.accesses[at].buffer)).saturating_mul(times)
-        };
-        let by_mode = |at: usize| match declared.accesses[at].mode {
-            Mode::Read | Mode::Write => 1,
-            Mode::ReadWrite | Mode::Atomic => 2,
-        };
-        match declared.kind.traffic() {
-            Traffic::Parameters => {
-                let kernel = records[statement].launch().map(|launch| launch.kernel);
-                let params = kernel.iter().flat_map(|kernel| kernel.params);
-                let params = params.filter(|param| param.kind != ParamKind::Scalar);
-                let given = params.clone().count();
-                let extents = extents.get(&statement).map_or(&[][..], Vec::as_slice);
-                // What tables of pointers point to.
-                let pointed = all.clone().skip(given).map(|at| bytes(at, range(at), by_mode(at)));
-                all.zip(params)
-                    .map(|(at, param)| {
-                        let times = match param.kind {
-                            ParamKind::Read | ParamKind::Write => 1,
-                            ParamKind::ReadWrite | ParamKind::Atomic => 2,
-                            ParamKind::Scalar => 0,
-                        };
-                        bytes(at, extents.get(at).copied().unwrap_or_else(|| range(at)), times)
-                    })
-                    .chain(pointed)
-                    .fold(0, u64::saturating_add)
-            }
-            Traffic::Ranges => all.map(|at| bytes(at, range(at), 1)).fold(0, u64::saturating_add),
-            Traffic::Buffers => {
-                let scratch = self.scratch(statement);
-                let buffers = all.filter(|at| !scratch.get(*at).copied().unwrap_or(false));
-                buffers.map(|at| bytes(at, range(at), by_mode(at))).fold(0, u64::saturating_add)
-            }
-            Traffic::Nothing => 0,
+fn bytes_of(
+    flat: &Flattened,
+    statement: StatementId,
+    dims: &Vector<DimId, u64>,
+    records: &Vector<StatementId, Record>,
+    extents: &Extents,
+) -> u64 {
+    let program = flat.checked.program();
+    let declared = &program.statements[statement];
+    let range = |at: usize| {
+        let access = &declared.accesses[at];
+        dims[access.hi].saturating_sub(dims[access.lo])
+    };
+    let all = 0..declared.accesses.len();
+    let bytes = |at: usize, elements: u64, times: u64| {
+        elements.saturating_mul(element(program, declared.accesses[at].buffer)).saturating_mul(times)
+    };
+    let by_mode = |at: usize| match declared.accesses[at].mode {
+        Mode::Read | Mode::Write => 1,
+        Mode::ReadWrite | Mode::Atomic => 2,
+    };
+    match declared.kind.traffic() {
+        Traffic::Parameters => {
+            let kernel = records[statement].launch().map(|launch| launch.kernel);
+            let params = kernel.iter().flat_map(|kernel| kernel.params);
+            let params = params.filter(|param| param.kind != ParamKind::Scalar);
+            let given = params.clone().count();
+            let extents = extents.get(&statement).map_or(&[][..], Vec::as_slice);
+            // What tables of pointers point to.
+            let pointed = all.clone().skip(given).map(|at| bytes(at, range(at), by_mode(at)));
+            all.zip(params)
+                .map(|(at, param)| {
+                    let times = match param.kind {
+                        ParamKind::Read | ParamKind::Write => 1,
+                        ParamKind::ReadWrite | ParamKind::Atomic => 2,
+                        ParamKind::Scalar => 0,
+                    };
+                    bytes(at, extents.get(at).copied().unwrap_or_else(|| range(at)), times)
+                })
+                .chain(pointed)
+                .fold(0, u64::saturating_add)
         }
-    }
-
-    /// Returns for each access of a library call whether it is to a scratch, which nothing else uses.
-    fn scratch(&self, statement: StatementId) -> Vec<bool> {
-        let instance = &self.instances[statement];
-        let frame = &self.frames[instance.frame];
-        let table = &frame.table.program;
-        let declared = table.statements[instance.template].accesses.iter();
-        let given = declared.filter(|access| !frame.empty.contains(&access.buffer));
-        given.map(|access| table.buffers[access.buffer].origin.is_owned()).collect()
+        Traffic::Ranges => all.map(|at| bytes(at, range(at), 1)).fold(0, u64::saturating_add),
+        Traffic::Buffers => {
+            let scratch = flat.scratch(statement);
+            let buffers = all.filter(|at| !scratch.get(*at).copied().unwrap_or(false));
+            buffers.map(|at| bytes(at, range(at), by_mode(at))).fold(0, u64::saturating_add)
+        }
+        Traffic::Nothing => 0,
     }
 }

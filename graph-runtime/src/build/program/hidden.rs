@@ -5,16 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use cuweave_core::compile::{SharedStateFault, edges_of_shared_state};
+use cuweave_core::flattened::Flattened;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, Device, Kind, Mode, Program, StatementId};
-use cuweave_core::order::shared::{Effect, Use, missing};
-use cuweave_core::reach::{Cycle, Reach};
+use cuweave_core::order::shared::{Effect, Use};
 
 use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::{LaunchRecord, Module, ParamKind, Updates};
 use crate::statements::Record;
-
-use super::flattened::Flattened;
 
 /// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,8 +36,7 @@ pub(crate) fn edges(
     flat: &Flattened,
     records: &Vector<StatementId, Record>,
 ) -> Result<Vec<(StatementId, StatementId)>> {
-    let checked = &flat.checked;
-    let program = checked.program();
+    let program = flat.checked.program();
     let mut uses = Uses::new();
     for (statement, record) in records.enumerate() {
         if let Kind::Launch(launch) = record {
@@ -46,49 +44,10 @@ pub(crate) fn edges(
             updates(flat, statement, launch, &mut uses);
         }
     }
-    // Atomics of the scope of a device do not commute with those of another device.
-    let device = |one: &Use<'_>| program.statements[one.statement].device;
-    for uses in uses.values_mut() {
-        if uses.iter().any(|one| device(one) != device(&uses[0])) {
-            uses.iter_mut().for_each(|one| one.effect = Effect::Ordered);
-        }
-    }
-    uses.retain(|_, uses| {
-        uses.len() > 1 && uses.iter().any(|one| one.effect != uses[0].effect || one.effect == Effect::Ordered)
-    });
-    if uses.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut preds = Vector::filled(Vec::new(), program.statements.len());
-    for &(before, after) in checked.edges().iter() {
-        preds[after].push(before);
-    }
-    let reach = Reach::of(&preds).map_err(PlanFault::Cyclic)?;
-    let forward = checked.edges().iter().all(|(before, after)| before < after);
-    let mut found: BTreeMap<(StatementId, StatementId), State<'_>> = BTreeMap::new();
-    for (&state, uses) in &uses {
-        for edge in missing(uses, &reach, forward) {
-            found.entry(edge).or_insert(state);
-        }
-    }
-    let explicit =
-        |edge: &(StatementId, StatementId)| checked.functions().is_explicit(program, edge.0, edge.1);
-    if let Some((&edge, &state)) = found.iter().find(|(edge, _)| explicit(edge)) {
-        return Err(unordered(program, state, edge));
-    }
-    for &(before, after) in found.keys() {
-        preds[after].push(before);
-    }
-    if let Err(Cycle { path }) = Reach::of(&preds) {
-        let around = path.iter().copied().zip(path.iter().copied().cycle().skip(1));
-        let closing = around.into_iter().find_map(|edge| Some((edge, *found.get(&edge)?)));
-        if let Some((edge, state)) =
-            closing.or_else(|| found.first_key_value().map(|(&edge, &state)| (edge, state)))
-        {
-            return Err(unordered(program, state, edge));
-        }
-    }
-    Ok(found.into_keys().collect())
+    edges_of_shared_state(&flat.checked, uses).map_err(|fault| match fault {
+        SharedStateFault::Unordered(state, edge) => unordered(program, state, edge),
+        SharedStateFault::Cyclic(cycle) => PlanFault::Cyclic(cycle).into(),
+    })
 }
 
 /// Adds the variables of its module that a launch reads and writes.
@@ -126,8 +85,8 @@ fn updates(flat: &Flattened, statement: StatementId, launch: &LaunchRecord, uses
     }
 }
 
-fn unordered(program: &Program, state: State<'_>, (first, second): (StatementId, StatementId)) -> Error {
-    let (first, second) = (at_statement(program, first), at_statement(program, second));
+fn unordered(program: &Program, state: State<'_>, edge: (StatementId, StatementId)) -> Error {
+    let (first, second) = (at_statement(program, edge.0), at_statement(program, edge.1));
     match state {
         State::Variable(_, _, variable) => {
             Error::HiddenState { variable: variable.to_owned(), first, second }

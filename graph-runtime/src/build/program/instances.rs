@@ -8,7 +8,7 @@ use crate::error::{Error, Result, at_statement};
 use crate::statements::Evaluation;
 use crate::token::Token;
 
-use super::flattened::Flattened;
+use cuweave_core::flattened::Flattened;
 
 impl Evaluation<'_> {
     /// Evaluates statements of a flat program. The arguments of a call are evaluated once for consecutive statements of its callee.

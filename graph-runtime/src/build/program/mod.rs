@@ -1,6 +1,5 @@
 //! The flat program of a function, and those that are kept.
 
-pub(super) mod flattened;
 pub(super) mod hidden;
 pub(super) mod instances;
 pub(super) mod plans;

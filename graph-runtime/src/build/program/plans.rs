@@ -18,12 +18,12 @@ use cuweave_ptx::poly::Poly;
 
 use crate::build::arguments::answers::Asked;
 use crate::build::arguments::checks::check_lengths;
-use crate::build::bounds::moves::Moves;
 use crate::error::Error;
 use crate::error::program::refused_program;
+use cuweave_core::moves::Moves;
 
-use super::flattened::{Built, Flattened, Parts};
 use super::recall::{keep, recalled};
+use cuweave_core::flattened::{Flattened, SizedProgram};
 
 /// The inputs of a plan.
 struct Key {
@@ -99,7 +99,7 @@ pub(crate) fn flattened(
     table: &TableHandle,
     arguments: &[Described],
     asked: &mut Asked<'_>,
-) -> Result<Built, Error> {
+) -> Result<SizedProgram, Error> {
     let TableHandle::Static(of_code) = *table else {
         return Ok(checked(expand(table, arguments, asked)?, arguments, asked)?.0);
     };
@@ -112,7 +112,11 @@ pub(crate) fn flattened(
 }
 
 /// As [`flattened`], with an expansion.
-fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>) -> Result<Built, Error> {
+fn anew(
+    table: &'static Decoded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<SizedProgram, Error> {
     let handle = TableHandle::Static(table);
     if !table.structure.is_flat() {
         return Ok(checked(expand(&handle, arguments, asked)?, arguments, asked)?.0);
@@ -142,7 +146,7 @@ fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>)
                 if !flat.moves.is_empty() {
                     check_lengths(flat.checked.program(), &dims)?;
                 }
-                Ok(Built { flat: flat.clone(), dims, symbols })
+                Ok(SizedProgram { flat: flat.clone(), dims, symbols })
             }
             // A bound that is negative on the way is not what its polynomial is.
             Err(_) => Ok(make(asked)?.0),
@@ -157,8 +161,8 @@ fn checked(
     mut expanded: Expanded,
     arguments: &[Described],
     asked: &mut Asked<'_>,
-) -> Result<(Built, bool), Error> {
-    let (symbols, mut fixed) = asked.settle(&mut expanded);
+) -> Result<(SizedProgram, bool), Error> {
+    let (symbols, mut fixed) = asked.symbols.settle(&mut expanded);
     let Expanded { mut source, values, moving, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
     let now: Vec<u64> = symbols.iter().map(|symbol| symbol.value).collect();
@@ -206,11 +210,12 @@ fn checked(
         symbolic = false;
     };
     let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
-    let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
+    let moves = Moves::new(checked.program(), symbols, bounds, scalars);
     let symbols = if moves.is_empty() { Vec::new() } else { now };
-    let parts = Parts { elements, instances, frames };
-    let flat = Flattened::new((written, checked), (sizes, moves, fixed), parts, arguments);
-    Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
+    let scalars = Vector::new();
+    let flat = Flattened { written, checked, sizes, moves, elements, instances, frames, scalars, fixed }
+        .with_scalars(arguments);
+    Ok((SizedProgram { flat: Arc::new(flat), dims: values, symbols }, symbolic))
 }
 
 /// Returns true if a launch is given elements by `&mut` that are not proved to be written.

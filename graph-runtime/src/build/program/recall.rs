@@ -13,14 +13,14 @@ use crate::build::arguments::answers::Asked;
 use crate::build::arguments::questions::Asking;
 use crate::error::Result;
 
-use super::flattened::Built;
+use cuweave_core::flattened::SizedProgram;
 
 /// The flat program of an earlier build.
 struct Earlier {
     table: &'static Decoded,
     arguments: Vec<Described>,
     questions: Vec<Asking>,
-    built: Built,
+    built: SizedProgram,
 }
 
 /// The latest flat programs, the latest last.
@@ -35,7 +35,7 @@ pub(crate) fn recalled(
     table: &'static Decoded,
     arguments: &[Described],
     asked: &mut Asked<'_>,
-) -> Option<Built> {
+) -> Option<SizedProgram> {
     // The user's expressions may build graphs, so they are not asked under the lock.
     let earlier: Vec<Arc<Earlier>> = {
         let earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +46,12 @@ pub(crate) fn recalled(
 }
 
 /// Keeps the flat program of a build, all questions of which have been asked.
-pub(crate) fn keep(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>, built: &Built) {
+pub(crate) fn keep(
+    table: &'static Decoded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+    built: &SizedProgram,
+) {
     let questions = std::mem::take(&mut asked.questions.list);
     let one = Earlier { table, arguments: arguments.to_vec(), questions, built: built.clone() };
     let mut earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,25 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::expand::fixed::{self, Fixed, FixedScalars};
-use cuweave_core::expand::symbols::{Meaning, Symbol, any};
-use cuweave_core::expand::{Expanded, ExpansionPoint as Place, Formula, Frame, FrameId, Number};
-use cuweave_core::ids::{LeafId, ScalarId};
-use cuweave_core::index::{Index, Vector, size};
-use cuweave_core::ir::{DimId, Kind};
-use cuweave_core::table::Op;
+use crate::ids::{LeafId, ScalarId};
+use crate::index::{Index, Vector, size};
+use crate::ir::{DimId, Kind};
+use crate::table::Op;
 use cuweave_ptx::poly::Poly;
 
-use crate::build::arguments::answers::Asked;
+use super::answers::{ExpansionPoint, Frame, FrameId, Number};
+use super::expressions::Expressions;
+use super::fixed::{self, Fixed, FixedScalars};
+use super::symbols::{Meaning, Symbol, Symbols, any};
+use super::{Expanded, Formula};
 
 /// The largest coefficient of a bound's polynomial: sums of some such numbers are numbers of 128 bits.
 const LARGEST: i128 = 1 << 100;
 
-impl Asked<'_> {
+impl Symbols {
     /// Returns the polynomial of a bound of this value.
-    pub(crate) fn poly(
+    pub fn poly<E: Expressions>(
         &mut self,
-        at: Place<'_>,
+        expressions: &mut E,
+        at: ExpansionPoint<'_>,
         dim: DimId,
         value: u64,
         length: &mut dyn FnMut(Op) -> Option<Number>,
@@ -31,14 +33,14 @@ impl Asked<'_> {
         for &op in code {
             let poly = match op {
                 Op::Constant(value) => Some(Poly::constant(i128::from(value))),
-                Op::Leaf(leaf) => Some(self.leaf_poly(at, leaf)),
+                Op::Leaf(leaf) => Some(self.leaf_poly(expressions, at, leaf)),
                 Op::Variable(variable) => {
                     at.turns.get(variable.index()).map(|&value| Poly::constant(i128::from(value)))
                 }
                 Op::Length(_) | Op::Extent(_) => length(op).map(|number| {
                     // Names stand for buffers of other lengths: what lengths are made of stays as it is.
-                    let scalars = self.symbols.scalars(&number.poly);
-                    self.symbols.fixed.extend(scalars);
+                    let scalars = self.scalars(&number.poly);
+                    self.fixed.extend(scalars);
                     number.poly
                 }),
                 Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
@@ -48,22 +50,22 @@ impl Asked<'_> {
             };
             match poly {
                 Some(poly) => stack.push(poly),
-                None => return self.opaque(at, dim, value),
+                None => return self.opaque(expressions, at, dim, value),
             }
         }
         let poly = stack.pop().unwrap_or_else(constant);
         let fits =
             poly.terms().all(|(_, coefficient)| coefficient.checked_abs().is_some_and(|one| one <= LARGEST));
-        if fits { poly } else { self.opaque(at, dim, value) }
+        if fits { poly } else { self.opaque(expressions, at, dim, value) }
     }
 
     /// Returns true if setters may reach a bound.
-    pub(crate) fn may_move(&mut self, at: Place<'_>, dim: DimId) -> bool {
-        let any = *self.symbols.any.get_or_insert_with(|| any(&at.frames[FrameId::OUTERMOST].table));
+    pub fn may_move(&mut self, at: ExpansionPoint<'_>, dim: DimId) -> bool {
+        let any = *self.any.get_or_insert_with(|| any(&at.frames[FrameId::OUTERMOST].table));
         let table = at.table();
         any && table.dims[dim].iter().any(|op| match op {
             Op::Leaf(leaf) => {
-                let roots = self.symbols.roots(at.frames, at.frame);
+                let roots = self.roots(at.frames, at.frame);
                 at.scalars(*leaf).iter().any(|&scalar| !roots[scalar].is_empty())
             }
             Op::Length(_) | Op::Extent(_) => true,
@@ -78,14 +80,14 @@ impl Asked<'_> {
         formula: &Formula,
         poly: &Poly,
     ) -> BTreeSet<ScalarId> {
-        let mut of = self.symbols.scalars(poly);
+        let mut of = self.scalars(poly);
         if let Formula::Code { frame, dim, .. } = formula {
             let table = &frames[*frame].table;
             let leaves = table.dims[*dim].iter().filter_map(|op| match op {
                 Op::Leaf(leaf) => table.structure.leaf_scalars.get(*leaf),
                 _ => None,
             });
-            let roots = self.symbols.roots(frames, *frame);
+            let roots = self.roots(frames, *frame);
             of.extend(leaves.flatten().flat_map(|&scalar| roots[scalar].iter().copied()));
         }
         of
@@ -99,8 +101,8 @@ impl Asked<'_> {
             Op::Mul => return left.times(right),
             _ => {}
         }
-        let of = &self.symbols.scalars(left) | &self.symbols.scalars(right);
-        let value = |symbol: u32| Some(i128::from(self.symbols.list[size(symbol)].value));
+        let of = &self.scalars(left) | &self.scalars(right);
+        let value = |symbol: u32| Some(i128::from(self.list[size(symbol)].value));
         let (one, other) = (left.value(&value)?, right.value(&value)?);
         let (meaning, value) = match op {
             Op::Div => (Meaning::Quotient(left.clone(), right.clone()), one.checked_div(other)?),
@@ -109,69 +111,86 @@ impl Asked<'_> {
         if of.is_empty() {
             return Some(Poly::constant(value));
         }
-        Some(self.symbols.of(meaning, of, u64::try_from(value).ok()?))
+        Some(self.of(meaning, of, u64::try_from(value).ok()?))
     }
 
     /// Returns the polynomial of a leaf, whose value is known.
-    fn leaf_poly(&mut self, at: Place<'_>, leaf: LeafId) -> Poly {
-        let value = self.leaf(at, leaf).ok().and_then(|value| value.value().ok()).unwrap_or(0);
-        let roots = self.symbols.roots(at.frames, at.frame);
+    fn leaf_poly<E: Expressions>(
+        &mut self,
+        expressions: &mut E,
+        at: ExpansionPoint<'_>,
+        leaf: LeafId,
+    ) -> Poly {
+        let value = expressions.leaf(at, leaf).ok().flatten().unwrap_or(0);
+        let roots = self.roots(at.frames, at.frame);
         let of: BTreeSet<ScalarId> =
             at.scalars(leaf).iter().flat_map(|&scalar| roots[scalar].iter().copied()).collect();
         if of.is_empty() {
             return Poly::constant(i128::from(value));
         }
-        if let Some(poly) = self.argument(at, leaf, value) {
+        if let Some(poly) = self.argument(expressions, at, leaf, value) {
             return poly;
         }
         let meaning = Meaning::Leaf(at.frame, leaf, at.mentioned(leaf));
-        self.symbols.of(meaning, of, value)
+        self.of(meaning, of, value)
     }
 
     /// Returns the polynomial of the argument that a leaf of a callee is, in the symbols of its caller. `None` if the leaf is no
     /// parameter, or has another value than the argument in 64 bits.
-    fn argument(&mut self, at: Place<'_>, leaf: LeafId, value: u64) -> Option<Poly> {
+    fn argument<E: Expressions>(
+        &mut self,
+        expressions: &mut E,
+        at: ExpansionPoint<'_>,
+        leaf: LeafId,
+        value: u64,
+    ) -> Option<Poly> {
         let (caller, argument) = at.passed(leaf)?;
-        let given = self.value(caller, argument, &mut |_| None).ok()?;
-        (given == value).then(|| self.poly(caller, argument, value, &mut |_| None))
+        let given = expressions.value(caller, argument, &mut |_| None).ok()?;
+        (given == value).then(|| self.poly(expressions, caller, argument, value, &mut |_| None))
     }
 
     /// Returns a symbol for a bound as a whole.
-    fn opaque(&mut self, at: Place<'_>, dim: DimId, value: u64) -> Poly {
+    fn opaque<E: Expressions>(
+        &mut self,
+        expressions: &mut E,
+        at: ExpansionPoint<'_>,
+        dim: DimId,
+        value: u64,
+    ) -> Poly {
         let mut of = BTreeSet::new();
         for op in &at.table().dims[dim] {
             if let Op::Leaf(leaf) = *op {
-                let poly = self.leaf_poly(at, leaf);
-                of.extend(self.symbols.scalars(&poly));
+                let poly = self.leaf_poly(expressions, at, leaf);
+                of.extend(self.scalars(&poly));
             }
         }
         if of.is_empty() {
             return Poly::constant(i128::from(value));
         }
-        self.symbols.of(Meaning::Bound(at.frame, dim, at.turns.into()), of, value)
+        self.of(Meaning::Bound(at.frame, dim, at.turns.into()), of, value)
     }
 
     /// Returns the scalars of the outermost function that reach a length, a loop or a choice, their own or one of a callee, or
     /// an address that is kept.
-    fn fixed(&mut self, expanded: &Expanded) -> FixedScalars {
+    fn fixed_by(&mut self, expanded: &Expanded) -> FixedScalars {
         let Expanded { source, frames, instances, .. } = expanded;
         let mut found = FixedScalars::new();
         for frame in frames.ids() {
             let table = &frames[frame].table;
             for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| scalar.fixed) {
-                let roots = &self.symbols.roots(frames, frame)[scalar];
+                let roots = &self.roots(frames, frame)[scalar];
                 if !roots.is_empty() {
                     let reason = fixed::of_frame(table.capture().is_some(), frame, instances);
                     fixed::add(&mut found, roots.iter().copied(), reason);
                 }
             }
         }
-        fixed::add(&mut found, self.symbols.fixed.iter().copied(), Fixed::Structure);
+        fixed::add(&mut found, self.fixed.iter().copied(), Fixed::Structure);
         let program = &source.program;
         let mut moved_by = |dim: DimId, reason| {
             let poly = &source.polys[dim];
             if poly.as_constant().is_none() {
-                fixed::add(&mut found, self.symbols.scalars(poly), reason);
+                fixed::add(&mut found, self.scalars(poly), reason);
             }
         };
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
@@ -187,12 +206,12 @@ impl Asked<'_> {
 
     /// Puts the values of symbols in that no setter changes. Returns the other symbols, by their numbers, and the scalars
     /// without setters.
-    pub(crate) fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
+    pub fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
         if expanded.moving.is_empty() {
             return (Vec::new(), FixedScalars::new());
         }
-        let mut found = self.fixed(expanded);
-        let mut symbols = self.symbols.list.clone();
+        let mut found = self.fixed_by(expanded);
+        let mut symbols = self.list.clone();
         symbols.iter_mut().for_each(|symbol| symbol.of.retain(|scalar| !found.contains_key(scalar)));
         for moving in &expanded.moving {
             let put_in = |symbol: u32| {

@@ -4,22 +4,22 @@ use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cuweave_core::check::Checked;
-use cuweave_core::expand::fixed::{self, Fixed, FixedScalars};
-use cuweave_core::expand::{Described, Frame, FrameId, Instance};
-use cuweave_core::ids::{ArgumentId, ScalarId};
-use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{BufferId, DimId, Program, StatementId, Text};
-use cuweave_core::structure::{Argument, Part, Step};
-use cuweave_core::table::{Decoded, Parameter, Scalar};
-
-use crate::build::bounds::moves::Moves;
+use crate::check::Checked;
+use crate::expand::fixed::{self, Fixed, FixedScalars};
+use crate::expand::{Described, Frame, FrameId, Instance};
+use crate::ids::{ArgumentId, ScalarId};
+use crate::index::{Index, Vector};
+use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
+use crate::moves::Moves;
+use crate::structure::{Argument, Part, Step};
+use crate::table::{Decoded, Parameter, Scalar};
 
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
-pub(crate) struct Flattened {
+pub struct Flattened {
     /// The program as it was expanded, before it was ordered.
     pub written: Arc<Program>,
+    /// The program, ordered and checked.
     pub checked: Arc<Checked>,
     /// The values of its lengths and of the bounds that no setter changes; 0 for the others.
     pub sizes: Vector<DimId, u64>,
@@ -39,8 +39,9 @@ pub(crate) struct Flattened {
 }
 
 /// A flat program that is ordered and checked, with the values of this build.
-#[derive(Clone)]
-pub(crate) struct Built {
+#[derive(Clone, Debug)]
+pub struct SizedProgram {
+    /// The program.
     pub flat: Arc<Flattened>,
     /// The values of its lengths and bounds.
     pub dims: Vector<DimId, u64>,
@@ -49,25 +50,26 @@ pub(crate) struct Built {
 }
 
 impl Flattened {
-    /// Returns the flat program of a function for these arguments, which are records and lists. O(statements) for each scalar
-    /// that has a setter.
-    pub fn new(
-        (written, checked): (Arc<Program>, Arc<Checked>),
-        (sizes, mut moves, mut fixed): (Vector<DimId, u64>, Moves, FixedScalars),
-        expanded: Parts,
-        arguments: &[Described],
-    ) -> Flattened {
-        let Parts { elements, instances, frames } = expanded;
+    /// Adds the scalars of a function for these arguments, which are records and lists. O(statements) for each scalar that has
+    /// a setter.
+    #[must_use]
+    pub fn with_scalars(mut self, arguments: &[Described]) -> Flattened {
+        let Flattened { checked, instances, frames, moves, fixed, .. } = &mut self;
         let table = frames[FrameId::OUTERMOST].table.clone();
         let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() && arguments.is_empty() {
             table.scalars.clone()
         } else {
             let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
-            let own = own.map(|scalar| (scalar.name.clone(), scalar.line, scalar.argument, Vec::new()));
-            let reach = Reach { instances: &instances, frames: &frames };
+            let own = own.map(|scalar| NamedScalar {
+                name: scalar.name.clone(),
+                line: scalar.line,
+                argument: scalar.argument,
+                path: Vec::new(),
+            });
+            let reach = ScalarReach { instances, frames };
             let reached = own.chain(fields(&table, arguments)).enumerate().map(|(id, scalar)| {
                 let (scalar, kept) = reach.scalar(scalar);
-                fixed::add(&mut fixed, kept.map(|_| ScalarId::new(id)), kept.unwrap_or(Fixed::Structure));
+                fixed::add(fixed, kept.map(|_| ScalarId::new(id)), kept.unwrap_or(Fixed::Structure));
                 scalar
             });
             reached.collect::<Vec<_>>().into()
@@ -83,15 +85,49 @@ impl Flattened {
                 declared.statements.dedup();
             }
         }
-        Flattened { written, checked, sizes, moves, elements, instances, frames, scalars, fixed }
+        self.scalars = scalars;
+        self
     }
 
     /// Returns a scalar in a record, by its argument and the fields on the way to it.
+    #[must_use]
     pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<ScalarId> {
         self.scalars.position(|scalar| scalar.argument == argument && scalar.path == path)
     }
 
+    /// Returns true if a graph of the function has arguments that are host values.
+    #[must_use]
+    pub fn has_host_values(&self) -> bool {
+        let parameters = self.frames.iter().next().map(|outermost| outermost.table.parameters.iter());
+        parameters.is_some_and(|mut list| list.any(|one| matches!(one, Parameter::Host { .. })))
+    }
+
+    /// Returns true for a statement whose parameters cannot be changed once they are captured.
+    #[must_use]
+    pub fn is_captured(&self, statement: StatementId) -> bool {
+        self.checked.program().statements[statement].kind == Kind::Capture(())
+    }
+
+    /// Returns true for a library call whose body describes a collective.
+    #[must_use]
+    pub fn is_collective(&self, statement: StatementId) -> bool {
+        self.is_captured(statement)
+            && self.frames[self.instances[statement].frame].table.program.options.collective
+    }
+
+    /// Returns for each access of a library call whether it is to a scratch, which nothing else uses.
+    #[must_use]
+    pub fn scratch(&self, statement: StatementId) -> Vec<bool> {
+        let instance = &self.instances[statement];
+        let frame = &self.frames[instance.frame];
+        let table = &frame.table.program;
+        let declared = table.statements[instance.template].accesses.iter();
+        let given = declared.filter(|access| !frame.empty.contains(&access.buffer));
+        given.map(|access| table.buffers[access.buffer].origin.is_owned()).collect()
+    }
+
     /// Returns the reason why a scalar has no setter; `None` if it has one.
+    #[must_use]
     pub fn fixed(&self, scalar: ScalarId) -> Option<String> {
         self.scalars[scalar].fixed.then(|| match self.fixed.get(&scalar) {
             Some(reason) => reason.reason(self.checked.program()),
@@ -101,18 +137,17 @@ impl Flattened {
     }
 }
 
-/// The parts of an expansion beside its program.
-pub(crate) struct Parts {
-    pub elements: Vector<BufferId, TypeId>,
-    pub instances: Vector<StatementId, Instance>,
-    pub frames: Vector<FrameId, Frame>,
+/// A scalar that a setter changes.
+struct NamedScalar {
+    name: Text,
+    line: u32,
+    argument: ArgumentId,
+    /// The fields on the way to it.
+    path: Vec<Text>,
 }
 
-/// A scalar that a setter changes: its name and line, its argument, and the fields on the way to it.
-type Named = (Text, u32, ArgumentId, Vec<Text>);
-
 /// Returns the scalars of records that have setters: those of the elements of a list count as one.
-fn fields(table: &Decoded, arguments: &[Described]) -> Vec<Named> {
+fn fields(table: &Decoded, arguments: &[Described]) -> Vec<NamedScalar> {
     let mut found = BTreeSet::new();
     let parts = table
         .parameters
@@ -124,7 +159,7 @@ fn fields(table: &Decoded, arguments: &[Described]) -> Vec<Named> {
     let named = |(argument, path): (ArgumentId, Vec<Text>)| {
         let name =
             path.iter().fold(table.arguments[argument].to_string(), |name, field| format!("{name}.{field}"));
-        (name.into(), 0, argument, path)
+        NamedScalar { name: name.into(), line: 0, argument, path }
     };
     found.into_iter().map(named).collect()
 }
@@ -187,10 +222,10 @@ impl Templates {
 }
 
 /// A scalar as a function sees it: its argument, and the fields on the way to it.
-type Target = (ArgumentId, Vec<Text>);
+type ScalarPath = (ArgumentId, Vec<Text>);
 
 /// Returns the scalars of a function that are a part of a target, or that it is a part of.
-fn mentioned(table: &Decoded, targets: &[Target]) -> Vec<ScalarId> {
+fn mentioned(table: &Decoded, targets: &[ScalarPath]) -> Vec<ScalarId> {
     let touches = |scalar: &Scalar| {
         targets.iter().any(|(argument, path)| {
             *argument == scalar.argument && path.iter().zip(&scalar.path).all(|(one, other)| one == other)
@@ -200,24 +235,25 @@ fn mentioned(table: &Decoded, targets: &[Target]) -> Vec<ScalarId> {
 }
 
 /// The statements that a scalar of the outermost function reaches.
-struct Reach<'f> {
+struct ScalarReach<'f> {
     instances: &'f Vector<StatementId, Instance>,
     frames: &'f Vector<FrameId, Frame>,
 }
 
-impl Reach<'_> {
+impl ScalarReach<'_> {
     /// Returns a scalar with what it reaches, also through the arguments of calls, and the reason if no setter changes it.
     /// O(statements).
-    fn scalar(&self, (name, line, argument, path): Named) -> (Scalar, Option<Fixed>) {
-        let Reach { instances, frames } = self;
-        let mut targets: Vector<FrameId, Vec<Target>> = Vector::with_capacity(frames.len());
+    fn scalar(&self, of: NamedScalar) -> (Scalar, Option<Fixed>) {
+        let NamedScalar { name, line, argument, path } = of;
+        let ScalarReach { instances, frames } = self;
+        let mut targets: Vector<FrameId, Vec<ScalarPath>> = Vector::with_capacity(frames.len());
         let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
         for frame in *frames {
             let of_frame = match &frame.call {
                 None => vec![(argument, path.clone())],
                 Some((caller, call, _)) => {
-                    let by = (targets[*caller].as_slice(), scalars[*caller].as_slice());
-                    passed(&frames[*caller].table, *call, by, &frame.table)
+                    let (targets_by, scalars_by) = (&targets[*caller], &scalars[*caller]);
+                    passed(&frames[*caller].table, *call, targets_by, scalars_by, &frame.table)
                 }
             };
             scalars.push(mentioned(&frame.table, &of_frame));
@@ -275,10 +311,11 @@ impl Reach<'_> {
 fn passed(
     caller: &Decoded,
     call: StatementId,
-    (targets, scalars): (&[Target], &[ScalarId]),
+    targets: &[ScalarPath],
+    scalars: &[ScalarId],
     callee: &Decoded,
-) -> Vec<Target> {
-    let cuweave_core::ir::Kind::Call(call) = caller.program.statements[call].kind else {
+) -> Vec<ScalarPath> {
+    let Kind::Call(call) = caller.program.statements[call].kind else {
         return Vec::new();
     };
     let arguments = &caller.structure.calls[call].arguments;

@@ -5,22 +5,19 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::expand::symbols::{Meaning, Symbol};
-use cuweave_core::expand::{ExpansionPoint as Place, Formula, Frame, FrameId, Moving};
-use cuweave_core::ids::ScalarId;
-use cuweave_core::index::{Index, Vector, size};
-use cuweave_core::ir::{DimId, Program, StatementId};
-use cuweave_core::operation::{Operations, Pointed, PointedId};
-use cuweave_core::table::Op;
+use crate::expand::symbols::{Meaning, Symbol};
+use crate::expand::{ExpansionPoint, Expressions, Formula, Frame, FrameId, Moving};
+use crate::ids::ScalarId;
+use crate::index::{Index, Vector, size};
+use crate::ir::{DimId, Program, StatementId};
+use crate::location::{At, at_statement};
+use crate::operation::{Operations, Pointed, PointedId};
+use crate::table::Op;
 use cuweave_ptx::poly::Poly;
-
-use crate::build::arguments::answers::Asked;
-use crate::build::arguments::checks::{range, view};
-use crate::error::{At, Error, Result, at_statement};
 
 /// The bounds of a flat program that setters change.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Moves {
+pub struct Moves {
     /// The symbols of their polynomials, each computed of those before it.
     pub symbols: Vec<Symbol>,
     /// The bounds with their polynomials, rising.
@@ -35,7 +32,7 @@ pub(crate) struct Moves {
 
 /// The indices of all that a scalar's setter changes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Moved {
+pub struct Moved {
     symbols: Vec<usize>,
     bounds: Vec<usize>,
     /// A statement, and the index of its access.
@@ -49,21 +46,25 @@ pub(crate) struct Moved {
 
 impl Moved {
     /// Returns true if the setter changes no bound.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bounds.is_empty()
     }
 
     /// Returns the symbols that it changes, rising.
+    #[must_use]
     pub fn symbols(&self) -> &[usize] {
         &self.symbols
     }
 
     /// Returns the bounds that it changes, rising.
+    #[must_use]
     pub fn bounds(&self) -> &[usize] {
         &self.bounds
     }
 
     /// Returns the parts of parts of buffers that it changes.
+    #[must_use]
     pub fn views(&self) -> &[usize] {
         &self.views
     }
@@ -71,19 +72,19 @@ impl Moved {
 
 /// New values of bounds; once they are in place, the old ones.
 #[derive(Debug, Default)]
-pub(crate) struct Shift {
-    pub dims: Vec<(DimId, u64)>,
-    pub symbols: Vec<(usize, u64)>,
-    pub pointed: Vec<(PointedId, u64)>,
-    /// The scalar whose [`Quick`](super::quick::Quick) has changed them, in place of these lists.
-    pub quick: Option<ScalarId>,
+pub struct Shift {
+    dims: Vec<(DimId, u64)>,
+    symbols: Vec<(usize, u64)>,
+    pointed: Vec<(PointedId, u64)>,
 }
 
 impl Moves {
     /// Collects what the setters of that many scalars change in a program.
+    #[must_use]
     pub fn new(
         program: &Program,
-        (symbols, bounds): (Vec<Symbol>, Vec<(Moving, Poly)>),
+        symbols: Vec<Symbol>,
+        bounds: Vec<(Moving, Poly)>,
         scalars: usize,
     ) -> Moves {
         let mut of: Vector<ScalarId, Moved> = Vector::filled(Moved::default(), scalars);
@@ -148,11 +149,13 @@ impl Moves {
     }
 
     /// Returns true if no setter changes a bound.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bounds.is_empty()
     }
 
     /// Returns true if a setter reaches a bound.
+    #[must_use]
     pub fn moves(&self, dim: DimId) -> bool {
         self.at.get(dim).is_some_and(Option::is_some)
     }
@@ -162,42 +165,47 @@ impl Moves {
     /// # Errors
     ///
     /// Bounds without a value, or with another one than their polynomial has.
-    pub fn values(
+    pub fn values<E: Expressions>(
         &self,
-        asked: &mut Asked<'_>,
+        expressions: &mut E,
         frames: &Vector<FrameId, Frame>,
         sizes: &Vector<DimId, u64>,
-    ) -> Result<(Vector<DimId, u64>, Vec<u64>)> {
+    ) -> Result<(Vector<DimId, u64>, Vec<u64>), E::Error> {
         let all = Moved {
             symbols: (0..self.symbols.len()).collect(),
             bounds: (0..self.bounds.len()).collect(),
             ..Moved::default()
         };
         let (mut dims, mut symbols) = (sizes.clone(), vec![0; self.symbols.len()]);
-        let shift = self.shift(&all, asked, frames, (&dims, &symbols))?;
+        let shift = self.shift(&all, expressions, frames, &dims, &symbols)?;
         shift.dims.iter().for_each(|&(dim, value)| dims[dim] = value);
         shift.symbols.iter().for_each(|&(symbol, value)| symbols[symbol] = value);
         Ok((dims, symbols))
     }
 
     /// Returns the new values of what a setter changes; the user's expressions are evaluated for that.
-    pub fn shift(
+    ///
+    /// # Errors
+    ///
+    /// Bounds without a value, or with another one than their polynomial has.
+    pub fn shift<E: Expressions>(
         &self,
         moved: &Moved,
-        asked: &mut Asked<'_>,
+        expressions: &mut E,
         frames: &Vector<FrameId, Frame>,
-        (dims, symbols): (&Vector<DimId, u64>, &[u64]),
-    ) -> Result<Shift> {
+        dims: &Vector<DimId, u64>,
+        symbols: &[u64],
+    ) -> Result<Shift, E::Error> {
         let mut shift = Shift::default();
         for &bound in &moved.bounds {
             let Moving { dim, formula, .. } = &self.bounds[bound].0;
             let value = match formula {
                 Formula::Code { frame, dim, turns, lengths } => {
-                    let at = Place { frames, frame: *frame, turns };
+                    let at = ExpansionPoint { frames, frame: *frame, turns };
                     let mut length = |op: Op| {
                         lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
                     };
-                    asked.value(at, *dim, &mut length)?
+                    expressions.value(at, *dim, &mut length)?
                 }
                 Formula::Sum(one, other) => shift.value(*one, dims).saturating_add(shift.value(*other, dims)),
             };
@@ -205,7 +213,7 @@ impl Moves {
         }
         let mut now = symbols.to_vec();
         for &symbol in &moved.symbols {
-            now[symbol] = self.symbol(symbol, asked, frames, &now)?;
+            now[symbol] = self.symbol(symbol, expressions, frames, &now)?;
             shift.symbols.push((symbol, now[symbol]));
         }
         for (&bound, &(_, value)) in moved.bounds.iter().zip(&shift.dims) {
@@ -213,29 +221,30 @@ impl Moves {
             let (Moving { formula, .. }, poly) = &self.bounds[bound];
             // A range that ends at the largest number lies in no buffer.
             if value != u64::MAX && poly.value(&of) != Some(i128::from(value)) {
-                return Err(inconstant(frames, formula));
+                return Err(inconstant::<E>(frames, formula));
             }
         }
         Ok(shift)
     }
 
     /// Returns the value of a symbol.
-    fn symbol(
+    fn symbol<E: Expressions>(
         &self,
         symbol: usize,
-        asked: &mut Asked<'_>,
+        expressions: &mut E,
         frames: &Vector<FrameId, Frame>,
         now: &[u64],
-    ) -> Result<u64> {
+    ) -> Result<u64, E::Error> {
         let value = |poly: &Poly| poly.value(&|symbol| now.get(size(symbol)).map(|&value| i128::from(value)));
         let divided = match &self.symbols[symbol].meaning {
             Meaning::Leaf(frame, leaf, turns) => {
-                let at = Place { frames, frame: *frame, turns };
+                let at = ExpansionPoint { frames, frame: *frame, turns };
                 // A leaf without a value was reported as a fault of the bounds that mention it.
-                return Ok(asked.leaf(at, *leaf)?.value().unwrap_or(0));
+                return Ok(expressions.leaf(at, *leaf)?.unwrap_or(0));
             }
             Meaning::Bound(frame, dim, turns) => {
-                return asked.value(Place { frames, frame: *frame, turns }, *dim, &mut |_| None);
+                return expressions
+                    .value(ExpansionPoint { frames, frame: *frame, turns }, *dim, &mut |_| None);
             }
             Meaning::Quotient(one, other) => {
                 value(one).zip(value(other)).and_then(|(one, other)| one.checked_div(other))
@@ -247,19 +256,14 @@ impl Moves {
         Ok(divided.and_then(|value| u64::try_from(value).ok()).unwrap_or(0))
     }
 
-    /// Checks that the ranges that a setter has changed lie in their buffers and views.
-    pub fn check(&self, moved: &Moved, program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
-        let views = moved.views.iter().map(|&at| &program.views[at]);
-        moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
-        views.into_iter().try_for_each(|one| view(program, dims, one))
-    }
-
     /// Returns true if a setter changes where an access begins.
+    #[must_use]
     pub fn moves_access(&self, statement: StatementId, access: usize) -> bool {
         self.accesses.contains(&(statement, access))
     }
 
     /// Returns the targets of the accesses of a plan for these values of the bounds, if any moves.
+    #[must_use]
     pub fn pointed(
         &self,
         operations: &Operations,
@@ -278,24 +282,20 @@ impl Moves {
 }
 
 /// Returns the target of an access.
-pub(crate) fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
+#[must_use]
+pub fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
     PointedId::new(operations.pointed_of[statement].index() + access)
 }
 
 /// Returns the distance of an access from the start of its buffer, in bytes.
-pub(crate) fn offset(
-    program: &Program,
-    dims: &Vector<DimId, u64>,
-    statement: StatementId,
-    access: usize,
-) -> u64 {
+fn offset(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, access: usize) -> u64 {
     let access = &program.statements[statement].accesses[access];
     dims[access.lo].wrapping_mul(u64::from(program.buffers[access.buffer].element))
 }
 
 /// Returns the error for a bound whose value is not that of its polynomial.
 #[cold]
-fn inconstant(frames: &Vector<FrameId, Frame>, formula: &Formula) -> Error {
+fn inconstant<E: Expressions>(frames: &Vector<FrameId, Frame>, formula: &Formula) -> E::Error {
     let (frame, text) = match formula {
         Formula::Code { frame, dim, .. } => (*frame, frames[*frame].table.program.dims[*dim].to_string()),
         Formula::Sum(..) => (FrameId::OUTERMOST, String::new()),
@@ -307,14 +307,46 @@ fn inconstant(frames: &Vector<FrameId, Frame>, formula: &Formula) -> Error {
         Some(statement) => at_statement(program, statement),
         None => Box::new(At::new(&*program.name, &*program.file, 0)),
     };
-    let reason = format!(
-        "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, \
-         is negative, or gives another value each time"
-    );
-    Error::BuildAgain { at, reason }
+    E::inconstant(at, &text)
 }
 
 impl Shift {
+    /// Exchanges the values with those that are in place.
+    pub fn swap(
+        &mut self,
+        dims: &mut Vector<DimId, u64>,
+        symbols: &mut [u64],
+        pointed: Option<&mut Vector<PointedId, Pointed>>,
+    ) {
+        for (dim, value) in &mut self.dims {
+            std::mem::swap(value, &mut dims[*dim]);
+        }
+        for (symbol, value) in &mut self.symbols {
+            std::mem::swap(value, &mut symbols[*symbol]);
+        }
+        let Some(pointed) = pointed else { return };
+        for (target, offset) in &mut self.pointed {
+            std::mem::swap(offset, &mut pointed[*target].offset);
+        }
+    }
+
+    /// Adds the targets of accesses for the new values of the bounds, which are in place, and puts them in place.
+    pub fn point(
+        &mut self,
+        moved: &Moved,
+        operations: &Operations,
+        program: &Program,
+        dims: &Vector<DimId, u64>,
+        pointed: &mut Vector<PointedId, Pointed>,
+    ) {
+        for &(statement, access) in &moved.accesses {
+            let target = target(operations, statement, access);
+            let offset = offset(program, dims, statement, access);
+            let old = std::mem::replace(&mut pointed[target].offset, offset);
+            self.pointed.push((target, old));
+        }
+    }
+
     /// Returns the new value of a bound.
     fn value(&self, dim: DimId, old: &Vector<DimId, u64>) -> u64 {
         match self.dims.binary_search_by_key(&dim, |&(dim, _)| dim) {

@@ -1,0 +1,73 @@
+//! Order between launches that share state beside the program's buffers.
+
+use std::collections::BTreeMap;
+
+use crate::check::Checked;
+use crate::index::Vector;
+use crate::ir::StatementId;
+use crate::order::shared::{Effect, Use, missing};
+use crate::reach::{Cycle, Reach};
+
+/// A reason why launches that share state cannot be ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SharedStateFault<S> {
+    /// Nothing orders two launches in explicit order, or an edge between them contradicts the order.
+    Unordered(S, (StatementId, StatementId)),
+    /// The program's order is a cycle.
+    Cyclic(Cycle),
+}
+
+/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered. `uses` holds
+/// the uses of each piece of state in program order. O(statements^2) where there are such pieces.
+///
+/// # Errors
+///
+/// In explicit order, two launches that share state and that nothing orders; otherwise an edge that contradicts the order.
+pub fn edges_of_shared_state<S: Copy + Ord>(
+    checked: &Checked,
+    mut uses: BTreeMap<S, Vec<Use<'_>>>,
+) -> Result<Vec<(StatementId, StatementId)>, SharedStateFault<S>> {
+    let program = checked.program();
+    // Atomics of the scope of a device do not commute with those of another device.
+    let device = |one: &Use<'_>| program.statements[one.statement].device;
+    for uses in uses.values_mut() {
+        if uses.iter().any(|one| device(one) != device(&uses[0])) {
+            uses.iter_mut().for_each(|one| one.effect = Effect::Ordered);
+        }
+    }
+    uses.retain(|_, uses| {
+        uses.len() > 1 && uses.iter().any(|one| one.effect != uses[0].effect || one.effect == Effect::Ordered)
+    });
+    if uses.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut preds = Vector::filled(Vec::new(), program.statements.len());
+    for &(before, after) in checked.edges().iter() {
+        preds[after].push(before);
+    }
+    let reach = Reach::of(&preds).map_err(SharedStateFault::Cyclic)?;
+    let forward = checked.edges().iter().all(|(before, after)| before < after);
+    let mut found: BTreeMap<(StatementId, StatementId), S> = BTreeMap::new();
+    for (&state, uses) in &uses {
+        for edge in missing(uses, &reach, forward) {
+            found.entry(edge).or_insert(state);
+        }
+    }
+    let explicit =
+        |edge: &(StatementId, StatementId)| checked.functions().is_explicit(program, edge.0, edge.1);
+    if let Some((&edge, &state)) = found.iter().find(|(edge, _)| explicit(edge)) {
+        return Err(SharedStateFault::Unordered(state, edge));
+    }
+    for &(before, after) in found.keys() {
+        preds[after].push(before);
+    }
+    if let Err(Cycle { path }) = Reach::of(&preds) {
+        let around = path.iter().copied().zip(path.iter().copied().cycle().skip(1));
+        let closing = around.into_iter().find_map(|edge| Some((edge, *found.get(&edge)?)));
+        let first = || found.first_key_value().map(|(&edge, &state)| (edge, state));
+        if let Some((edge, state)) = closing.or_else(first) {
+            return Err(SharedStateFault::Unordered(state, edge));
+        }
+    }
+    Ok(found.into_keys().collect())
+}
