@@ -5,8 +5,10 @@
 
 use crate::__private::{Beside, Sequence};
 
-use super::communicator::{PIECE, Ranks};
 use super::error::Error;
+
+/// The bytes that a rank gives to the others at once.
+pub(super) const PIECE: usize = 256;
 
 /// The position of the first collective that differs, and the reason.
 type Difference = (Option<usize>, String);
@@ -17,7 +19,10 @@ const WORDS: usize = PIECE / 8;
 /// The words that each rank has given, in the order of ranks.
 type Words = Vec<[u64; WORDS]>;
 
-impl Ranks {
+/// The exchange of one piece of bytes between all ranks: it returns their pieces, in the order of ranks.
+pub(super) struct Agreement<'x>(pub &'x dyn Fn(&[u8]) -> Result<Vec<u8>, Error>);
+
+impl Agreement<'_> {
     /// Compares the collectives of this rank with those of the other ranks.
     pub(super) fn compare(&self, own: &Sequence<'_>) -> Result<(), Difference> {
         let texts = own.texts;
@@ -42,7 +47,7 @@ impl Ranks {
             return Ok((None, "their collectives have different digests".to_owned()));
         };
         let text = own.get(at).map_or("", String::as_str);
-        let all = self.exchange(&text.as_bytes()[..text.len().min(PIECE)]).map_err(failed)?;
+        let all = (self.0)(&text.as_bytes()[..text.len().min(PIECE)]).map_err(failed)?;
         let texts: Vec<String> = all
             .chunks(PIECE)
             .map(|piece| String::from_utf8_lossy(piece).trim_end_matches('\0').to_owned())
@@ -128,7 +133,7 @@ impl Ranks {
     /// Gives all ranks some words, and returns those of all ranks.
     fn exchange_words<const N: usize>(&self, words: [u64; N]) -> Result<Words, Difference> {
         let piece: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let all = self.exchange(&piece).map_err(failed)?;
+        let all = (self.0)(&piece).map_err(failed)?;
         Ok(all.chunks(PIECE).map(|piece| std::array::from_fn(|at| word(piece, at))).collect())
     }
 }

@@ -15,7 +15,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut
 use crate::__private::{Clique, Collective, Sequence, is_simulated};
 use crate::CallStream;
 
-use super::agreement::hash;
+use super::agreement::{Agreement, PIECE, hash};
 use super::error::Error;
 use super::library::{Comm, Config, Library, RawId};
 
@@ -106,9 +106,6 @@ struct Exchange {
     own: CudaSlice<u8>,
     all: CudaSlice<u8>,
 }
-
-/// The bytes that each rank gives in one exchange.
-pub(super) const PIECE: usize = 256;
 
 impl Communicator {
     /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks have.
@@ -433,7 +430,7 @@ impl Clique for Ranks {
     }
 
     fn agree(&self, own: &Sequence<'_>) -> Result<(), (Option<usize>, String)> {
-        if self.exchange.is_none() { Ok(()) } else { self.compare(own) }
+        if self.exchange.is_none() { Ok(()) } else { Agreement(&|piece| self.exchange(piece)).compare(own) }
     }
 
     fn begin(&self) -> Result<(), String> {
