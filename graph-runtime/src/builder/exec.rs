@@ -12,7 +12,7 @@ use cuweave_core::kind::Kind;
 use crate::bind::{Bound, HandedOver, Lender, LoopTurns, Output, OutputDescription, Visitor};
 use crate::build::Value;
 use crate::error::{At, Error, Result};
-use crate::exec::{ExecCore, Generated, described};
+use crate::exec::{ExecCore, Generated, described, turns_of_statement};
 use crate::token::Token;
 #[cfg(feature = "inspect")]
 use cuweave_inspect::Profile;
@@ -245,7 +245,7 @@ impl<'a> Exec<'a> {
         if statement.builder != args.builder {
             return Err(args.foreign(place, "a statement", "turns_of"));
         }
-        match self.core.core.turns_of_statement(StatementId::new(statement.index))? {
+        match turns_of_statement(&self.core.core, StatementId::new(statement.index))? {
             Some(turns) => Ok(turns),
             None => {
                 let message = "the statement is no loop with a limit";
@@ -293,7 +293,7 @@ impl<'a> Exec<'a> {
 
 described!({'a} Exec<'a>);
 #[cfg(feature = "inspect")]
-crate::exec::inspected!({'a} Exec<'a>);
+crate::exec::inspected!({'a} Exec<'a>, exec => exec.core);
 
 fn declared_as(origin: Origin) -> &'static str {
     match origin {

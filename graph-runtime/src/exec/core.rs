@@ -4,22 +4,26 @@
 //! after the last launch, and destroys both.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use cuweave_core::compile::budget_curve;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, Memory, StatementId};
 use cuweave_core::launches::Allowed;
 use cuweave_core::launches::{Change, LeftAlone};
+use cuweave_core::plan::budget::CurvePoint;
 
 use crate::bind::{Operands, Slot};
 use crate::build::{
-    Body, BuiltGraph, Definition, LaunchState, PlanOptions, Quick, add_nodes, apply_hook, plan,
+    Body, BuiltGraph, Collectives, Definition, LaunchState, PlanOptions, Quick, add_nodes, apply_hook, plan,
 };
 use crate::certificate::{self, Certified, Wanted};
 use crate::context;
 use crate::cuda::{Mirror, Outcome};
+use crate::error::program::plan_error;
 use crate::error::{Error, Result, at_buffer, at_statement};
 use crate::ranges::Range;
 use crate::statements::element;
@@ -256,5 +260,31 @@ impl Core {
     pub(crate) fn certified(&self) -> Certified<'_> {
         let Core { definition, built, operands, .. } = self;
         Certified { definition, built, operands: &operands.list }
+    }
+
+    pub(super) fn certificate(&self) -> cuweave_check::Certificate {
+        let planned = || self.certified().certificate();
+        match self.built.state.scratch.mirror {
+            Some(_) => self.certified().read_back().unwrap_or_else(|_| planned()),
+            None => planned(),
+        }
+    }
+
+    pub(super) fn collectives(&self) -> Collectives {
+        self.built.agreed.list.clone()
+    }
+
+    pub(super) fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        let checked = &self.definition.flat.checked;
+        budget_curve(checked, self.definition.dims(), points)
+            .map_err(|error| plan_error(checked.program(), error))
+    }
+
+    /// Prints the function and its size, for `Debug`.
+    pub(super) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("function", &self.definition.program().name)
+            .field("operations", &self.built.plan.operations.list.len())
+            .finish_non_exhaustive()
     }
 }

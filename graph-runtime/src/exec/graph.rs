@@ -11,24 +11,22 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-use cuweave_core::compile::budget_curve;
 use cuweave_core::dump;
 use cuweave_core::expand::Described;
 use cuweave_core::operation::Operations;
-use cuweave_core::plan::budget::CurvePoint;
 use cuweave_core::table::Table;
 
-use crate::bind::{Lender, LoopTurns, Visitor};
+use crate::bind::{Lender, LoopTurns, Loops, Visitor};
 use crate::build::Body;
-use crate::build::Collectives;
 use crate::cuda::Keep;
 use crate::error::Result;
-use crate::error::program::plan_error;
 use crate::token::Token;
 
 use super::arena::ArenaPool;
 use super::core::Core;
 use super::owned::Owned;
+use super::pooled::instantiate_in;
+use super::release::lender;
 use super::times::BuildTimes;
 
 /// The types of a graph function, with access to their private fields. Implemented by generated code.
@@ -157,7 +155,7 @@ impl<A: GraphFn> Graph<A> {
     ///
     /// A pool of another context; sizes that cannot be planned; a failure of the driver, for example for lack of memory.
     pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
-        self.core.instantiate_in(&self.args.values(Token), pool)?;
+        instantiate_in(&mut self.core, &self.args.values(Token), pool)?;
         Ok(self.into_exec())
     }
 
@@ -244,17 +242,17 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// See the generated `turns`.
     pub fn turns(&self, name: &str) -> Result<LoopTurns> {
-        self.core.turns(name)
+        Loops::turns(&*self.core, name)
     }
 
     /// See the generated `args`.
     pub fn views(&self) -> A::Views<'_> {
-        self.args.views(&self.core.lender(), Token)
+        self.args.views(&lender(&self.core), Token)
     }
 
     /// See the generated `args_mut`.
     pub fn views_mut(&mut self) -> A::ViewsMut<'_> {
-        self.args.views_mut(&self.core.lender(), Token)
+        self.args.views_mut(&lender(&self.core), Token)
     }
 
     /// Returns the bound arguments.
@@ -312,33 +310,5 @@ described!({A: GraphFn} ExecCore<A>);
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.describe("Core", f)
-    }
-}
-
-impl Core {
-    fn certificate(&self) -> cuweave_check::Certificate {
-        let planned = || self.certified().certificate();
-        match self.built.state.scratch.mirror {
-            Some(_) => self.certified().read_back().unwrap_or_else(|_| planned()),
-            None => planned(),
-        }
-    }
-
-    fn collectives(&self) -> Collectives {
-        self.built.agreed.list.clone()
-    }
-
-    fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        let checked = &self.definition.flat.checked;
-        budget_curve(checked, self.definition.dims(), points)
-            .map_err(|error| plan_error(checked.program(), error))
-    }
-
-    /// Prints the function and its size, for `Debug`.
-    fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(name)
-            .field("function", &self.definition.program().name)
-            .field("operations", &self.built.plan.operations.list.len())
-            .finish_non_exhaustive()
     }
 }

@@ -18,19 +18,21 @@ use super::graph::{ExecCore, Graph, GraphFn};
 
 /// The methods that tell of a graph, built or instantiated: each forwards to its `core`.
 macro_rules! inspected {
-    ({$($generics:tt)*} $ty:ty) => {
+    ({$($generics:tt)*} $ty:ty, $this:ident => $inspection:expr) => {
         impl<$($generics)*> $ty {
             /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
             #[must_use]
             pub fn report(&self) -> cuweave_inspect::Report {
-                self.core.report()
+                let $this = self;
+                $inspection.report()
             }
 
             /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
             /// boxes for bodies of conditions and for devices, and a legend.
             #[must_use]
             pub fn dot(&self) -> String {
-                self.core.dot()
+                let $this = self;
+                $inspection.dot()
             }
 
             /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
@@ -40,14 +42,16 @@ macro_rules! inspected {
             ///
             /// Sizes that overflow.
             pub fn memory_svg(&self) -> $crate::error::Result<String> {
-                self.core.memory_svg()
+                let $this = self;
+                $inspection.memory_svg()
             }
 
             /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
             /// side. Of graphs of more than 120 nodes the turns of loops are one.
             #[must_use]
             pub fn svg(&self) -> String {
-                self.core.svg()
+                let $this = self;
+                $inspection.svg()
             }
 
             /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside of
@@ -57,7 +61,8 @@ macro_rules! inspected {
             ///
             /// Sizes that overflow.
             pub fn page(&self) -> $crate::error::Result<String> {
-                self.core.page()
+                let $this = self;
+                $inspection.page()
             }
 
             /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of another
@@ -70,15 +75,16 @@ macro_rules! inspected {
                 &self,
                 profile: &cuweave_inspect::Profile,
             ) -> $crate::error::Result<String> {
-                self.core.page_with(profile)
+                let $this = self;
+                $inspection.page_with(profile)
             }
         }
     };
 }
 pub(crate) use inspected;
 
-inspected!({A: GraphFn} Graph<A>);
-inspected!({A: GraphFn} ExecCore<A>);
+inspected!({A: GraphFn} Graph<A>, graph => Inspection(&graph.core));
+inspected!({A: GraphFn} ExecCore<A>, exec => Inspection(&exec.core));
 
 /// The launches of a graph and their kernels, without handles.
 pub(super) struct Launches {
@@ -110,56 +116,59 @@ impl Launches {
     }
 }
 
-impl Core {
-    fn report(&self) -> Report {
-        let launches = Launches::of(&self.built.state.records);
-        let findings = self.built.state.unproved.iter().flat_map(|(&statement, (_, findings))| {
+/// A graph that is looked at.
+pub(crate) struct Inspection<'c>(pub(crate) &'c Core);
+
+impl Inspection<'_> {
+    pub fn report(&self) -> Report {
+        let launches = Launches::of(&self.0.built.state.records);
+        let findings = self.0.built.state.unproved.iter().flat_map(|(&statement, (_, findings))| {
             findings.iter().map(move |finding| (statement, finding.parameter, &finding.verdict))
         });
         report_of(&Subject {
-            program: self.definition.program(),
-            operations: &self.built.plan.operations,
+            program: self.0.definition.program(),
+            operations: &self.0.built.plan.operations,
             kernels: &launches.kernels,
             launches: &launches.of,
-            written: self.built.state.records.iter().filter(|record| record.is_user_launch()).count(),
+            written: self.0.built.state.records.iter().filter(|record| record.is_user_launch()).count(),
             unproved: &Vec::from_iter(findings),
-            left_alone: &self.built.plan.left_alone,
-            decided: &self.built.plan.decided,
-            captured: self.built.nodes_of(Kind::Capture(())),
+            left_alone: &self.0.built.plan.left_alone,
+            decided: &self.0.built.plan.decided,
+            captured: self.0.built.nodes_of(Kind::Capture(())),
             // A conditional node stands among those of its statement.
-            conditions: self.built.handle.conditions,
-            setters: (self.built.nodes_of(Kind::Condition(())) + self.built.nodes_of(Kind::Join(())))
-                .saturating_sub(self.built.handle.conditions),
+            conditions: self.0.built.handle.conditions,
+            setters: (self.0.built.nodes_of(Kind::Condition(())) + self.0.built.nodes_of(Kind::Join(())))
+                .saturating_sub(self.0.built.handle.conditions),
         })
     }
 
     fn pictured(&self) -> Pictured<'_> {
         Pictured {
-            program: self.definition.program(),
-            operations: &self.built.plan.operations,
-            dims: self.definition.dims(),
+            program: self.0.definition.program(),
+            operations: &self.0.built.plan.operations,
+            dims: self.0.definition.dims(),
         }
     }
 
-    fn dot(&self) -> String {
+    pub fn dot(&self) -> String {
         dot(&self.pictured())
     }
 
-    fn svg(&self) -> String {
+    pub fn svg(&self) -> String {
         graph_svg(&self.pictured())
     }
 
-    fn memory_svg(&self) -> Result<String> {
-        let checked = &self.definition.flat.checked;
-        memory_svg(checked, self.definition.dims(), &self.built.plan.operations)
+    pub fn memory_svg(&self) -> Result<String> {
+        let checked = &self.0.definition.flat.checked;
+        memory_svg(checked, self.0.definition.dims(), &self.0.built.plan.operations)
             .map_err(|error| plan_error(checked.program(), error))
     }
 
-    fn page(&self) -> Result<String> {
+    pub fn page(&self) -> Result<String> {
         self.page_of(None)
     }
 
-    fn page_with(&self, profile: &Profile) -> Result<String> {
+    pub fn page_with(&self, profile: &Profile) -> Result<String> {
         self.page_of(Some(profile))
     }
 

@@ -18,6 +18,7 @@ use crate::watch;
 
 use super::core::Core;
 use super::in_flight::InFlight;
+use super::pooled::check_pool;
 
 /// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two
 /// atomic.
@@ -90,7 +91,7 @@ impl Core {
         launch: impl FnOnce(&Driver, RawExec, Stream) -> Outcome<()>,
     ) -> Result<()> {
         let raw = self.check_stream(stream)?;
-        self.check_pool(raw)?;
+        check_pool(self, raw)?;
         self.check_taken(taken)?;
         let counted = self.counting.next(&self.built, &self.definition)?;
         self.counting.give(&mut self.built, &self.definition)?;

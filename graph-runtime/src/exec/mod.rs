@@ -39,3 +39,4 @@ pub(crate) use inspected::inspected;
 pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::{build, build_on};
 pub use times::BuildTimes;
+pub(crate) use turns::turns_of_statement;

@@ -7,13 +7,12 @@ use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{StatementId, Text};
 
 use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
-use crate::error::{At, Error, PlanFault, Result, at_function};
+use crate::error::{Error, Result};
 use crate::statements::{self, UnprovedLaunches};
 use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
-use super::set::OldBounds;
 
 /// A record with setters. Only `#[cuweave::arguments]` can implement it.
 pub trait Settable: Record + Sized {
@@ -236,48 +235,8 @@ impl<P: Place<Part: Record>> PartMut<P> {
         // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
         let reevaluated = change.place.evaluate(&statements, Token)?;
-        change.place.core(Token).exchange_field(&statements, reevaluated)?;
+        change.place.core(Token).exchange_field(&statements, reevaluated.records, reevaluated.unproved)?;
         change.old = None;
-        Ok(())
-    }
-}
-
-impl Core {
-    /// Returns the source line of the graph function.
-    fn at_function(&self) -> Box<At> {
-        at_function(self.definition.program())
-    }
-
-    /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the
-    /// record, `name` is its name in messages.
-    fn settable_field(
-        &self,
-        argument: ArgumentId,
-        path: &[Text],
-        name: &str,
-        field: &'static str,
-    ) -> Result<Vec<StatementId>> {
-        let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
-        self.changeable()?;
-        let Some(scalar) = self.definition.flat.field(argument, &path) else {
-            return Err(PlanFault::NoScalar { record: name.to_owned(), field }.into());
-        };
-        if let Some(reason) = self.definition.flat.fixed(scalar) {
-            let mut at = self.at_function();
-            at.name = format!("{name}.{field}");
-            return Err(Error::BuildAgain { at, reason });
-        }
-        Ok(self.definition.flat.scalars[scalar].statements.clone())
-    }
-
-    /// Replaces the records of statements that were evaluated again for a scalar of a record.
-    fn exchange_field(
-        &mut self,
-        statements: &[StatementId],
-        Reevaluated { records, unproved }: Reevaluated,
-    ) -> Result<()> {
-        self.exchange(statements, &[], records, &mut OldBounds::default())?;
-        self.built.state.record_unproved(statements, unproved);
         Ok(())
     }
 }

@@ -11,53 +11,51 @@ use crate::error::{DeviceFault, Error, Result};
 use super::arena::ArenaPool;
 use super::core::{Core, Temporaries};
 
-impl Core {
-    /// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
-    pub(crate) fn instantiate_in(&mut self, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
-        let shared = pool.shared();
-        let devices = self.definition.contexts.len();
-        if devices > 1 {
-            let function = self.definition.program().name.to_string();
-            return Err(Error::Devices(Box::new(DeviceFault::Pool { function, devices })));
-        }
-        if **shared.stream.context() != *self.definition.ctx {
-            return Err(Error::PoolOfOtherContext { function: self.definition.program().name.to_string() });
-        }
-        context::enter(self.definition.driver, &self.definition.ctx)?;
-        let checked = &self.definition.flat.checked;
-        let allowed = Allowed::of(checked.program(), checked.functions());
-        self.replan(Some(Memory::Owned), allowed, None)?;
-        self.temporaries.pool = Some(shared.clone());
-        let add = |core: &mut Core| {
-            core.add_nodes(body)?;
-            core.check_certificate()?;
-            core.built.instantiate(&core.definition)
-        };
-        add(self).or_else(|error| self.retry_as_written(error, add))
+/// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
+pub(super) fn instantiate_in(core: &mut Core, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
+    let shared = pool.shared();
+    let devices = core.definition.contexts.len();
+    if devices > 1 {
+        let function = core.definition.program().name.to_string();
+        return Err(Error::Devices(Box::new(DeviceFault::Pool { function, devices })));
     }
-
-    /// Checks that a member of a pool is launched into the pool's stream.
-    pub(crate) fn check_pool(&self, stream: Stream) -> Result<()> {
-        match &self.temporaries.pool {
-            Some(shared) if shared.raw != stream => {
-                Err(Error::StreamOfOtherPool { function: self.definition.program().name.to_string() })
-            }
-            _ => Ok(()),
-        }
+    if **shared.stream.context() != *core.definition.ctx {
+        return Err(Error::PoolOfOtherContext { function: core.definition.program().name.to_string() });
     }
+    context::enter(core.definition.driver, &core.definition.ctx)?;
+    let checked = &core.definition.flat.checked;
+    let allowed = Allowed::of(checked.program(), checked.functions());
+    core.replan(Some(Memory::Owned), allowed, None)?;
+    core.temporaries.pool = Some(shared.clone());
+    let add = |core: &mut Core| {
+        core.add_nodes(body)?;
+        core.check_certificate()?;
+        core.built.instantiate(&core.definition)
+    };
+    add(core).or_else(|error| core.retry_as_written(error, add))
+}
 
-    /// Releases the memory of the temporaries after the last launch. `over` is false if the completion of that launch is
-    /// unknown.
-    pub(crate) fn release_temporaries(&mut self, over: bool) {
-        // A launch without an event has been waited for on the host.
-        let launched = self.in_flight.last.is_some() && !self.in_flight.lost;
-        let last = launched.then(|| self.in_flight.done.clone());
-        if let Some(shared) = self.temporaries.pool.take() {
-            shared.leave(last.as_ref(), !over);
+/// Checks that a member of a pool is launched into the pool's stream.
+pub(super) fn check_pool(core: &Core, stream: Stream) -> Result<()> {
+    match &core.temporaries.pool {
+        Some(shared) if shared.raw != stream => {
+            Err(Error::StreamOfOtherPool { function: core.definition.program().name.to_string() })
         }
-        let Temporaries { owned, records, .. } = &mut self.temporaries;
-        for range in owned.drain(..).chain(records.drain(..)) {
-            if over { range.retire(Vec::from_iter(last.clone())) } else { range.leak() }
-        }
+        _ => Ok(()),
+    }
+}
+
+/// Releases the memory of the temporaries after the last launch. `over` is false if the completion of that launch is
+/// unknown.
+pub(super) fn release_temporaries(core: &mut Core, over: bool) {
+    // A launch without an event has been waited for on the host.
+    let launched = core.in_flight.last.is_some() && !core.in_flight.lost;
+    let last = launched.then(|| core.in_flight.done.clone());
+    if let Some(shared) = core.temporaries.pool.take() {
+        shared.leave(last.as_ref(), !over);
+    }
+    let Temporaries { owned, records, .. } = &mut core.temporaries;
+    for range in owned.drain(..).chain(records.drain(..)) {
+        if over { range.retire(Vec::from_iter(last.clone())) } else { range.leak() }
     }
 }

@@ -8,103 +8,101 @@ use crate::cuda::{Event, Outcome, Stream, record};
 use crate::waits;
 
 use super::core::Core;
+use super::pooled::release_temporaries;
 
-impl Core {
-    /// Lends the operands: uses through their views are ordered after the last launch.
-    pub(crate) fn lender(&self) -> Lender<'_> {
-        let Definition { driver, ctx, .. } = &self.definition;
-        self.operands.touched.store(true, Ordering::Relaxed);
-        let over =
-            || driver.enter(self.definition.context).and_then(|()| self.in_flight.wait_on_host(driver));
-        let failure = if self.in_flight.lost { over().err() } else { None };
-        let done = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
-        Lender { driver, ctx, operands: &self.operands.list, owners: &self.operands.owners, done, failure }
+/// Lends the operands: uses through their views are ordered after the last launch.
+pub(crate) fn lender(core: &Core) -> Lender<'_> {
+    let Definition { driver, ctx, .. } = &core.definition;
+    core.operands.touched.store(true, Ordering::Relaxed);
+    let over = || driver.enter(core.definition.context).and_then(|()| core.in_flight.wait_on_host(driver));
+    let failure = if core.in_flight.lost { over().err() } else { None };
+    let done = core.in_flight.last.as_ref().map(|last| (core.in_flight.done.raw(), Stream::of(last)));
+    Lender { driver, ctx, operands: &core.operands.list, owners: &core.operands.owners, done, failure }
+}
+
+/// Orders the later uses of these operands after the last launch, in the events that cudarc waits for. Returns true if
+/// they are known to be ordered: on the device, or by a wait of the host.
+pub(crate) fn give_back<'o>(core: &Core, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
+    if core.in_flight.last.is_none() && !core.operands.is_touched() {
+        return true;
     }
+    // The host frees pinned memory that the exec owns when the exec is dropped. A free in a per-thread default stream, behind work
+    // that is not over, may keep the thread from ending (benches/results/h200-2026-11-22/probes.md).
+    let freed_by_host = |operand: &Operand| operand.kind == MemoryKind::Pinned || operand.per_thread;
+    let waits = operands.clone().any(|operand| !operand.borrowed && freed_by_host(operand));
+    let uses = operands.filter_map(|operand| {
+        let owner = operand.owner?;
+        Some(Use { owner, events: [operand.read, operand.write], lent: Some(operand) })
+    });
+    let waited = if waits { core.in_flight.wait_on_host(core.definition.driver) } else { Ok(()) };
+    order_uses(core, waited, uses)
+}
 
-    /// Orders the later uses of these operands after the last launch, in the events that cudarc waits for. Returns true if
-    /// they are known to be ordered: on the device, or by a wait of the host.
-    pub(crate) fn give_back<'o>(&self, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
-        if self.in_flight.last.is_none() && !self.operands.is_touched() {
-            return true;
-        }
-        // The host frees pinned memory that the exec owns when the exec is dropped. A free in a per-thread default stream, behind work
-        // that is not over, may keep the thread from ending (benches/results/h200-2026-11-22/probes.md).
-        let freed_by_host = |operand: &Operand| operand.kind == MemoryKind::Pinned || operand.per_thread;
-        let waits = operands.clone().any(|operand| !operand.borrowed && freed_by_host(operand));
-        let uses = operands.filter_map(|operand| {
-            let owner = operand.owner?;
-            Some(Use { owner, events: [operand.read, operand.write], lent: Some(operand) })
-        });
-        let waited = if waits { self.in_flight.wait_on_host(self.definition.driver) } else { Ok(()) };
-        self.order_uses(waited, uses)
+/// Orders the later uses by others, on the device or by a wait of the host. Returns true if they are ordered.
+fn order_uses<'o>(core: &Core, waited: Outcome<()>, uses: impl Iterator<Item = Use<'o>> + Clone) -> bool {
+    let (driver, ctx) = (core.definition.driver, &core.definition.ctx);
+    let ordered = waited.and_then(|()| driver.relaxed(|| give_back_uses(core, uses.clone())));
+    let ordered = ordered.or_else(|failure| {
+        record(ctx, failure);
+        wait_for_uses(core, uses)
+    });
+    ordered.map_err(|failure| record(ctx, failure)).is_ok()
+}
+
+fn give_back_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>>) -> Outcome<()> {
+    if core.in_flight.lost {
+        core.definition.synchronize()?;
     }
-
-    /// Orders the later uses by others, on the device or by a wait of the host. Returns true if they are ordered.
-    fn order_uses<'o>(&self, waited: Outcome<()>, uses: impl Iterator<Item = Use<'o>> + Clone) -> bool {
-        let (driver, ctx) = (self.definition.driver, &self.definition.ctx);
-        let ordered = waited.and_then(|()| driver.relaxed(|| self.give_back_uses(uses.clone())));
-        let ordered = ordered.or_else(|failure| {
-            record(ctx, failure);
-            self.wait_for_uses(uses)
-        });
-        ordered.map_err(|failure| record(ctx, failure)).is_ok()
-    }
-
-    fn give_back_uses<'o>(&self, uses: impl Iterator<Item = Use<'o>>) -> Outcome<()> {
-        if self.in_flight.lost {
-            self.definition.synchronize()?;
-        }
-        let driver = self.definition.driver;
-        let launch = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
-        let mut capturing = vec![None; self.operands.owners.list.len()];
-        for Use { owner: at, events, lent } in uses {
-            let owner = &self.operands.owners.list[at];
-            let capturing = &mut capturing[at];
-            owner.within(driver, self.definition.context, || {
-                let raw = owner.raw;
-                let captures = match *capturing {
-                    Some(known) => known,
-                    None => {
-                        // Queries of the legacy default stream fail while a blocking stream is capturing.
-                        let captures = driver.is_capturing(raw) != Ok(false);
-                        match launch {
-                            Some((done, _)) if captures => driver.synchronize_event(done)?,
-                            Some((done, last)) if !owner.is(last) => driver.wait(raw, done)?,
-                            _ => {}
-                        }
-                        *capturing.insert(captures)
+    let driver = core.definition.driver;
+    let launch = core.in_flight.last.as_ref().map(|last| (core.in_flight.done.raw(), Stream::of(last)));
+    let mut capturing = vec![None; core.operands.owners.list.len()];
+    for Use { owner: at, events, lent } in uses {
+        let owner = &core.operands.owners.list[at];
+        let capturing = &mut capturing[at];
+        owner.within(driver, core.definition.context, || {
+            let raw = owner.raw;
+            let captures = match *capturing {
+                Some(known) => known,
+                None => {
+                    // Queries of the legacy default stream fail while a blocking stream is capturing.
+                    let captures = driver.is_capturing(raw) != Ok(false);
+                    match launch {
+                        Some((done, _)) if captures => driver.synchronize_event(done)?,
+                        Some((done, last)) if !owner.is(last) => driver.wait(raw, done)?,
+                        _ => {}
                     }
-                };
-                if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
-                    operand.order_lendings(driver, (raw, None), true)?;
-                    driver.enter(owner.context())?;
+                    *capturing.insert(captures)
                 }
-                for event in events.into_iter().filter(|&event| event != Event::NONE) {
-                    waits::order_used(driver, raw, event)?;
-                    if !captures {
-                        driver.record(event, raw)?;
-                    }
+            };
+            if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
+                operand.order_lendings(driver, (raw, None), true)?;
+                driver.enter(owner.context())?;
+            }
+            for event in events.into_iter().filter(|&event| event != Event::NONE) {
+                waits::order_used(driver, raw, event)?;
+                if !captures {
+                    driver.record(event, raw)?;
                 }
-                Ok(())
-            })?;
-        }
-        Ok(())
+            }
+            Ok(())
+        })?;
     }
+    Ok(())
+}
 
-    /// Waits on the host for the last launch and the recorded uses, if they cannot be ordered on the device.
-    fn wait_for_uses<'o>(&self, uses: impl Iterator<Item = Use<'o>> + Clone) -> Outcome<()> {
-        let driver = self.definition.driver;
-        self.in_flight.wait_on_host(driver)?;
-        if uses.clone().any(|used| used.lent.is_some_and(Operand::is_lent)) {
-            return waits::over(self.definition.synchronize());
-        }
-        let mut events = uses.flat_map(|used| used.events).filter(|&event| event != Event::NONE);
-        let waited = events.try_for_each(|event| match driver.synchronize_event(event) {
-            Err(failure) if !failure.is_captured_event() => Err(failure),
-            _ => Ok(()),
-        });
-        waits::over(waited.or_else(|_| self.definition.synchronize()))
+/// Waits on the host for the last launch and the recorded uses, if they cannot be ordered on the device.
+fn wait_for_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>> + Clone) -> Outcome<()> {
+    let driver = core.definition.driver;
+    core.in_flight.wait_on_host(driver)?;
+    if uses.clone().any(|used| used.lent.is_some_and(Operand::is_lent)) {
+        return waits::over(core.definition.synchronize());
     }
+    let mut events = uses.flat_map(|used| used.events).filter(|&event| event != Event::NONE);
+    let waited = events.try_for_each(|event| match driver.synchronize_event(event) {
+        Err(failure) if !failure.is_captured_event() => Err(failure),
+        _ => Ok(()),
+    });
+    waits::over(waited.or_else(|_| core.definition.synchronize()))
 }
 
 /// An operand to release.
@@ -117,46 +115,44 @@ struct Use<'o> {
     lent: Option<&'o Operand>,
 }
 
-impl Core {
-    /// Orders all later uses after the last launch. Returns false if neither the device nor the host can wait: then
-    /// memory that the launch may use must stay allocated.
-    fn order_the_end(&self) -> bool {
-        if self.in_flight.last.is_none() && !self.operands.is_touched() && !self.operands.uncertain {
-            return true;
-        }
-        let driver = self.definition.driver;
-        let entered = waits::enter(driver, &self.definition.ctx);
-        // cudarc does not wait before it frees pinned memory if the context holds an error. Host values, flags among them, and the
-        // functions of host statements may be dropped with the exec.
-        let pinned = self.operands.pinned_replaced
-            || self.definition.flat.has_host_values()
-            || self.built.state.hosts.any()
-            || self.counting.any()
-            || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
-        let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
-        let uncertain = if self.operands.uncertain { self.definition.synchronize() } else { Ok(()) };
-        let retired = self.operands.retired.iter();
-        let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
-        let ordered =
-            entered && self.give_back(self.operands.list.iter()) && self.order_uses(uncertain, retired);
-        // A launch that is not recorded has been waited for, if possible.
-        pinned && (ordered || self.is_over())
+/// Orders all later uses after the last launch. Returns false if neither the device nor the host can wait: then
+/// memory that the launch may use must stay allocated.
+fn order_the_end(core: &Core) -> bool {
+    if core.in_flight.last.is_none() && !core.operands.is_touched() && !core.operands.uncertain {
+        return true;
     }
+    let driver = core.definition.driver;
+    let entered = waits::enter(driver, &core.definition.ctx);
+    // cudarc does not wait before it frees pinned memory if the context holds an error. Host values, flags among them, and the
+    // functions of host statements may be dropped with the exec.
+    let pinned = core.operands.pinned_replaced
+        || core.definition.flat.has_host_values()
+        || core.built.state.hosts.any()
+        || core.counting.any()
+        || core.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
+    let pinned = !pinned || core.in_flight.wait_on_host(driver).is_ok();
+    let uncertain = if core.operands.uncertain { core.definition.synchronize() } else { Ok(()) };
+    let retired = core.operands.retired.iter();
+    let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
+    let ordered =
+        entered && give_back(core, core.operands.list.iter()) && order_uses(core, uncertain, retired);
+    // A launch that is not recorded has been waited for, if possible.
+    pinned && (ordered || is_over(core))
+}
 
-    /// Waits on the host for the last launch and the uses through views. Returns false if that is not possible.
-    fn is_over(&self) -> bool {
-        let lent = self.operands.uncertain || self.operands.list.iter().any(Operand::is_lent);
-        if lent {
-            waits::over(self.definition.synchronize()).is_ok()
-        } else {
-            self.in_flight.wait_on_host(self.definition.driver).is_ok()
-        }
+/// Waits on the host for the last launch and the uses through views. Returns false if that is not possible.
+fn is_over(core: &Core) -> bool {
+    let lent = core.operands.uncertain || core.operands.list.iter().any(Operand::is_lent);
+    if lent {
+        waits::over(core.definition.synchronize()).is_ok()
+    } else {
+        core.in_flight.wait_on_host(core.definition.driver).is_ok()
     }
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
-        let over = self.order_the_end();
+        let over = order_the_end(self);
         self.leaks.store(!over, Ordering::Relaxed);
         if over {
             self.operands.slots.iter().for_each(|slot| slot.retire(self.id));
@@ -174,6 +170,6 @@ impl Drop for Core {
         }
         self.built.handle.destroy_exec(self.definition.driver, &self.definition.ctx);
         self.built.handle.destroy_graph(self.definition.driver, &self.definition.ctx);
-        self.release_temporaries(over);
+        release_temporaries(self, over);
     }
 }

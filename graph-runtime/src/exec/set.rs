@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 use cuweave_core::flattened::Flattened;
+use cuweave_core::ids::ArgumentId;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, size};
-use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::ir::{BufferId, StatementId, Text};
 use cuweave_core::moves::Shift;
 
 use crate::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
@@ -16,12 +17,13 @@ use crate::build::{
     check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::context;
-use crate::error::{At, Error, Result, at_buffer, at_statement};
+use crate::error::{At, Error, PlanFault, Result, at_buffer, at_function, at_statement};
 use crate::statements::{Evaluation, Record, RecordExt, UnprovedLaunches};
 use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
+use super::release::give_back;
 
 impl<A: GraphFn> ExecCore<A> {
     /// Launches with a tuple of outputs to take over: see the generated `launch`.
@@ -426,6 +428,45 @@ impl Core {
     /// the owned ones are ordered after the last launch.
     fn retire(&mut self, old: &[Operand]) -> bool {
         self.operands.replaced(old);
-        self.give_back(old.iter().filter(|operand| !operand.borrowed))
+        give_back(self, old.iter().filter(|operand| !operand.borrowed))
+    }
+
+    /// Returns the source line of the graph function.
+    pub(super) fn at_function(&self) -> Box<At> {
+        at_function(self.definition.program())
+    }
+
+    /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the
+    /// record, `name` is its name in messages.
+    pub(super) fn settable_field(
+        &self,
+        argument: ArgumentId,
+        path: &[Text],
+        name: &str,
+        field: &'static str,
+    ) -> Result<Vec<StatementId>> {
+        let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
+        self.changeable()?;
+        let Some(scalar) = self.definition.flat.field(argument, &path) else {
+            return Err(PlanFault::NoScalar { record: name.to_owned(), field }.into());
+        };
+        if let Some(reason) = self.definition.flat.fixed(scalar) {
+            let mut at = self.at_function();
+            at.name = format!("{name}.{field}");
+            return Err(Error::BuildAgain { at, reason });
+        }
+        Ok(self.definition.flat.scalars[scalar].statements.clone())
+    }
+
+    /// Replaces the records of statements that were evaluated again for a scalar of a record.
+    pub(super) fn exchange_field(
+        &mut self,
+        statements: &[StatementId],
+        records: Vec<Record>,
+        unproved: UnprovedLaunches,
+    ) -> Result<()> {
+        self.exchange(statements, &[], records, &mut OldBounds::default())?;
+        self.built.state.record_unproved(statements, unproved);
+        Ok(())
     }
 }

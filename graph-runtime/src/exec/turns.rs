@@ -15,96 +15,87 @@ use super::core::Core;
 
 impl Loops for Core {
     fn turns(&self, name: &str) -> Result<LoopTurns> {
-        Core::turns(self, name)
+        let loops = loops_of(self, name)?;
+        turns_of(self, &loops)
     }
 }
 
-impl Core {
-    /// See the generated `turns`.
-    pub(crate) fn turns(&self, name: &str) -> Result<LoopTurns> {
-        let loops = self.loops_of(name)?;
-        self.turns_of(&loops)
-    }
-
-    /// Returns the loops with a limit that have a name, by their indices: several if they are one in the source.
-    fn loops_of(&self, name: &str) -> Result<Vec<usize>> {
-        let (program, flat) = (self.definition.program(), &self.definition.flat);
-        let list = &self.built.state.counted.list;
-        let name_of = |counted: &Counted| &*program.statements[counted.condition].name;
-        // Without the places, the loops of all calls of a function are meant.
-        let is_meant =
-            |counted: &Counted| name_of(counted) == name || without_places(name_of(counted)) == name;
-        let found = list.iter().enumerate().filter(|(_, counted)| is_meant(counted));
-        let found: Vec<usize> = found.map(|(at, _)| at).collect();
-        let template = |&at: &usize| {
-            let instance = &flat.instances[list[at].condition];
-            (flat.frames[instance.frame].table.address(), instance.template)
-        };
-        let different: BTreeSet<(usize, StatementId)> = found.iter().map(template).collect();
-        let reason = match different.len() {
-            1 => return Ok(found),
-            0 => {
-                let names: BTreeSet<String> =
-                    list.iter().map(|counted| format!("`{}`", name_of(counted))).collect();
-                let known = match names.len() {
-                    0 => "it has none".to_owned(),
-                    _ => format!("those with a limit are {}", Vec::from_iter(names).join(", ")),
-                };
-                format!("no loop with a limit is called `{name}`: {known}")
-            }
-            several => format!(
-                "{several} loops with a limit are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
-            ),
-        };
-        Err(Error::Loop { function: program.name.to_string(), reason })
-    }
-
-    /// Waits for the last launch, and returns the turns of a loop of which these are the instances.
-    fn turns_of(&self, loops: &[usize]) -> Result<LoopTurns> {
-        let counted = &self.built.state.counted;
-        let at_most = loops.first().map_or(0, |&at| counted.list[at].at_most);
-        let mut sum = LoopTurns { entries: 0, limited: 0, turns: 0, at_most };
-        if self.in_flight.last.is_none() {
-            return Ok(sum);
-        }
-        let driver = self.definition.driver;
-        context::enter(driver, &self.definition.ctx)?;
-        self.in_flight.wait_on_host(driver)?;
-        self.check_hosts()?;
-        for (device, (last, _)) in counted.of_devices() {
-            let here = |at: &&usize| counted.list[**at].device == device;
-            let Some(&address) = counted.addresses.get(&device).filter(|_| loops.iter().any(|at| here(&at)))
-            else {
-                continue;
+/// Returns the loops with a limit that have a name, by their indices: several if they are one in the source.
+fn loops_of(core: &Core, name: &str) -> Result<Vec<usize>> {
+    let (program, flat) = (core.definition.program(), &core.definition.flat);
+    let list = &core.built.state.counted.list;
+    let name_of = |counted: &Counted| &*program.statements[counted.condition].name;
+    // Without the places, the loops of all calls of a function are meant.
+    let is_meant = |counted: &Counted| name_of(counted) == name || without_places(name_of(counted)) == name;
+    let found = list.iter().enumerate().filter(|(_, counted)| is_meant(counted));
+    let found: Vec<usize> = found.map(|(at, _)| at).collect();
+    let template = |&at: &usize| {
+        let instance = &flat.instances[list[at].condition];
+        (flat.frames[instance.frame].table.address(), instance.template)
+    };
+    let different: BTreeSet<(usize, StatementId)> = found.iter().map(template).collect();
+    let reason = match different.len() {
+        1 => return Ok(found),
+        0 => {
+            let names: BTreeSet<String> =
+                list.iter().map(|counted| format!("`{}`", name_of(counted))).collect();
+            let known = match names.len() {
+                0 => "it has none".to_owned(),
+                _ => format!("those with a limit are {}", Vec::from_iter(names).join(", ")),
             };
-            context::enter(driver, &self.definition.contexts[device])?;
-            let mut words = vec![0u64; (last.record + 1) * RECORD_WORDS];
-            // The stream of the launch may capture by now.
-            let stream = driver.create_stream()?;
-            let read = driver.read(address, &mut words, stream);
-            driver.destroy_stream(stream)?;
-            read?;
-            for &at in loops.iter().filter(here) {
-                let record = counted.list[at].record;
-                if let Some(&[entries, limited, turns, _]) = words.chunks(RECORD_WORDS).nth(record) {
-                    sum.entries += entries;
-                    sum.limited += limited;
-                    sum.turns += turns;
-                }
+            format!("no loop with a limit is called `{name}`: {known}")
+        }
+        several => format!(
+            "{several} loops with a limit are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
+        ),
+    };
+    Err(Error::Loop { function: program.name.to_string(), reason })
+}
+
+/// Waits for the last launch, and returns the turns of a loop of which these are the instances.
+fn turns_of(core: &Core, loops: &[usize]) -> Result<LoopTurns> {
+    let counted = &core.built.state.counted;
+    let at_most = loops.first().map_or(0, |&at| counted.list[at].at_most);
+    let mut sum = LoopTurns { entries: 0, limited: 0, turns: 0, at_most };
+    if core.in_flight.last.is_none() {
+        return Ok(sum);
+    }
+    let driver = core.definition.driver;
+    context::enter(driver, &core.definition.ctx)?;
+    core.in_flight.wait_on_host(driver)?;
+    core.check_hosts()?;
+    for (device, (last, _)) in counted.of_devices() {
+        let here = |at: &&usize| counted.list[**at].device == device;
+        let Some(&address) = counted.addresses.get(&device).filter(|_| loops.iter().any(|at| here(&at)))
+        else {
+            continue;
+        };
+        context::enter(driver, &core.definition.contexts[device])?;
+        let mut words = vec![0u64; (last.record + 1) * RECORD_WORDS];
+        // The stream of the launch may capture by now.
+        let stream = driver.create_stream()?;
+        let read = driver.read(address, &mut words, stream);
+        driver.destroy_stream(stream)?;
+        read?;
+        for &at in loops.iter().filter(here) {
+            let record = counted.list[at].record;
+            if let Some(&[entries, limited, turns, _]) = words.chunks(RECORD_WORDS).nth(record) {
+                sum.entries += entries;
+                sum.limited += limited;
+                sum.turns += turns;
             }
         }
-        Ok(sum)
     }
+    Ok(sum)
+}
 
-    /// Returns the turns of the loop that is that statement of the outermost function.
-    pub(crate) fn turns_of_statement(&self, statement: StatementId) -> Result<Option<LoopTurns>> {
-        let (flat, list) = (&self.definition.flat, &self.built.state.counted.list);
-        let is_it = |counted: &Counted| {
-            let instance = &flat.instances[counted.join];
-            instance.frame == FrameId::OUTERMOST && instance.template == statement
-        };
-        let loops: Vec<usize> =
-            list.iter().enumerate().filter(|(_, one)| is_it(one)).map(|(at, _)| at).collect();
-        if loops.is_empty() { Ok(None) } else { self.turns_of(&loops).map(Some) }
-    }
+/// Returns the turns of the loop that is that statement of the outermost function.
+pub(crate) fn turns_of_statement(core: &Core, statement: StatementId) -> Result<Option<LoopTurns>> {
+    let (flat, list) = (&core.definition.flat, &core.built.state.counted.list);
+    let is_it = |counted: &Counted| {
+        let instance = &flat.instances[counted.join];
+        instance.frame == FrameId::OUTERMOST && instance.template == statement
+    };
+    let loops: Vec<usize> = list.iter().enumerate().filter(|(_, one)| is_it(one)).map(|(at, _)| at).collect();
+    if loops.is_empty() { Ok(None) } else { turns_of(core, &loops).map(Some) }
 }
