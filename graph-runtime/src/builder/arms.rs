@@ -63,7 +63,7 @@ impl Program {
         decision: &Decision,
     ) -> Result<Arms> {
         let (name, after) = self.begun(place, word.name())?;
-        let device = self.taken.take().unwrap_or_else(|| self.device_of_body());
+        let device = self.cursor.taken.take().unwrap_or_else(|| self.device_of_body());
         let site = Site { place, name: &name };
         let operand = self.operand(&site, word, &decision.operand)?;
         if at_most == Some(0) {
@@ -82,7 +82,7 @@ impl Program {
         let access = self.transferred(site, operand, word, Mode::Read)?;
         let text = self.argument_text(operand);
         let text = text.trim_start_matches('&');
-        let of = |dim: DimId| &self.dims[dim].1;
+        let of = |dim: DimId| &self.bounds.dims[dim].1;
         let length = of(access.hi).minus(of(access.lo)).and_then(|length| length.as_constant());
         if length != Some(1) {
             let message =
@@ -106,7 +106,7 @@ impl Program {
         let site = Site { place, name: &name };
         let buffer = self.declare(&site, Origin::Alloc(statement), 1u64.to_size(), Element::of::<u32>());
         let (kind, accesses, scalars) = (Kind::Alloc(buffer), Vec::new(), Default::default());
-        self.taken = Some(device);
+        self.cursor.taken = Some(device);
         self.push(name, place, kind, accesses, Vec::new(), scalars);
         let hi = self.buffers[buffer].dim;
         Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false }
@@ -121,7 +121,7 @@ impl Program {
             0 => (arms.own.clone(), std::mem::take(&mut arms.after)),
             _ => (Vec::new(), Vec::new()),
         };
-        self.taken = Some(arms.device);
+        self.cursor.taken = Some(arms.device);
         let at = self.push(
             arms.name.clone(),
             arms.place,
@@ -130,7 +130,7 @@ impl Program {
             after,
             Default::default(),
         );
-        self.open.push(at);
+        self.cursor.open.push(at);
         at
     }
 
@@ -139,7 +139,7 @@ impl Program {
     /// Another builder in the place of this one, or an arm inside that has not ended since another builder took its
     /// place, is an error.
     fn end_arm(&mut self, arms: &mut Arms, begin: StatementId) -> Result<()> {
-        if self.builder != arms.builder || self.open.last() != Some(&begin) {
+        if self.builder != arms.builder || self.cursor.open.last() != Some(&begin) {
             let site = Site { place: arms.place, name: &arms.name };
             let message =
                 format!("another builder took the place of the one that adds this `{}`", arms.word.name());
@@ -150,7 +150,7 @@ impl Program {
                 Some("add to the builder that the closure is given"),
             ));
         }
-        self.open.pop();
+        self.cursor.open.pop();
         if self.statements.len() == begin.index() + 1 {
             if let Some(empty) = self.statements.pop() {
                 arms.after = empty.after;
@@ -168,7 +168,7 @@ impl Program {
             Word::If | Word::Match => Vec::new(),
         };
         let (name, place, scalars) = (arms.name.clone(), arms.place, Default::default());
-        self.taken = Some(arms.device);
+        self.cursor.taken = Some(arms.device);
         let join = self.push(name, place, kind, accesses, Vec::new(), scalars);
         arms.around.push([begin, join]);
         Ok(())
@@ -181,8 +181,8 @@ impl Program {
             return;
         }
         self.end_conditional(arms, false);
-        self.pending = Pending::default();
-        if self.panics == panics {
+        self.cursor.pending = Pending::default();
+        if self.cursor.panics == panics {
             // The panic was not that of an arm inside.
             let site = Site { place: arms.place, name: &arms.name };
             let message =
@@ -190,14 +190,14 @@ impl Program {
             let error =
                 self.refuse(&site, Code::CW001, &message, Some("make the graph with another builder"));
             self.note(error);
-            self.panics += 1;
+            self.cursor.panics += 1;
         }
     }
 
     /// Returns the faults of a program that cannot be checked as a whole: an arm panicked, or has not ended.
     pub(super) fn unfinished(&self) -> Option<Vec<Refusal>> {
-        let open = self.open.last().and_then(|&body| self.statements.get(body));
-        if self.panics == 0 && open.is_none() {
+        let open = self.cursor.open.last().and_then(|&body| self.statements.get(body));
+        if self.cursor.panics == 0 && open.is_none() {
             return None;
         }
         let open = open.map(|begun| {
@@ -227,7 +227,7 @@ impl Program {
 
     /// Returns an error if a buffer comes from outside of the innermost body: its memory and its name stay there.
     pub(super) fn stays_in_body(&self, site: &Site<'_>, buffer: BufferId) -> Result<()> {
-        let Some(&body) = self.open.last() else { return Ok(()) };
+        let Some(&body) = self.cursor.open.last() else { return Ok(()) };
         let declared = &self.buffers[buffer];
         if matches!(declared.origin, Origin::Alloc(at) if at > body) {
             return Ok(());
@@ -248,7 +248,7 @@ impl Program {
         what: &str,
         body: Option<StatementId>,
     ) -> Result<()> {
-        let Some(body) = body.filter(|body| !self.open.contains(body)) else { return Ok(()) };
+        let Some(body) = body.filter(|body| !self.cursor.open.contains(body)) else { return Ok(()) };
         let of = match self.statements.get(body).map(|statement| &statement.kind) {
             Some(Kind::Condition(condition)) => condition.body(),
             _ => "a body".to_owned(),
@@ -271,14 +271,14 @@ impl<'a> Builder<'a> {
         test: Test,
         body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<()> {
-        let panics = self.program.panics;
+        let panics = self.program.cursor.panics;
         let begin = self.program.begin_arm(arms, test);
         let mut open = OpenArm { builder: self, arms, begin, panics, returned: false };
         let done = body(open.builder).map(drop);
         open.returned = true;
         let OpenArm { builder: Builder { program, .. }, arms, .. } = &mut open;
         if done.is_err() {
-            program.pending = Pending::default();
+            program.cursor.pending = Pending::default();
         }
         program.end_arm(arms, begin).and(done)
     }

@@ -26,7 +26,7 @@ impl Program {
         given: &[Argument],
     ) -> Result<Vec<Handle>> {
         let function = callee.program.name.clone();
-        let result_name = self.pending.name.take();
+        let result_name = self.cursor.pending.name.take();
         let after = self.take_after(&Site { place, name: &function })?;
         let site = Site { place, name: &function };
         let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();

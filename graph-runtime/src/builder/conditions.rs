@@ -205,14 +205,14 @@ impl<'a> Builder<'a> {
     pub fn match_(&mut self, index: impl ToDecision) -> Match<'_, 'a> {
         let (decision, place) = (index.to_decision(), Place::caller());
         let arms = if decision.negated {
-            self.program.pending = Pending::default();
+            self.program.cursor.pending = Pending::default();
             let site = Site { place, name: "match" };
             let message = "`match` takes a buffer, and not the opposite of one";
             Err(self.program.refuse(&site, Code::CW001, message, None))
         } else {
             self.program.conditional(place, Word::Match, None, &decision)
         };
-        let panics = self.program.panics;
+        let panics = self.program.cursor.panics;
         Match { builder: self, place, arms, seen: Vec::new(), panics, ended: false }
     }
 
@@ -336,7 +336,7 @@ impl<'a> Match<'_, 'a> {
 
 impl Drop for Match<'_, '_> {
     fn drop(&mut self) {
-        if self.ended || self.builder.program.panics > self.panics {
+        if self.ended || self.builder.program.cursor.panics > self.panics {
             return;
         }
         let help = "end it with `otherwise(|b| ..)`, whose body may be empty";

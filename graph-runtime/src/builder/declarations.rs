@@ -119,20 +119,20 @@ impl<'a> Builder<'a> {
 
     /// Names the next statement, or the buffer that it allocates.
     pub fn named(&mut self, name: &str) -> &mut Self {
-        self.program.pending.name = Some(name.to_owned());
+        self.program.cursor.pending.name = Some(name.to_owned());
         self
     }
 
     /// Puts the next statement on a device: `#[on(1)]`, or a condition with all of its bodies. Without it a statement is on the device of
     /// the body that it stands in, or on the first one; the devices of a graph function that is called are counted from that of the call.
     pub fn on(&mut self, device: u32) -> &mut Self {
-        self.program.pending.on = Some(Device::from_u32(device));
+        self.program.cursor.pending.on = Some(Device::from_u32(device));
         self
     }
 
     /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for the statement that makes it.
     pub fn after(&mut self, before: impl Into<Ordered>) -> &mut Self {
-        self.program.pending.after.push(before.into());
+        self.program.cursor.pending.after.push(before.into());
         self
     }
 
@@ -232,8 +232,13 @@ impl<'a> Builder<'a> {
     pub fn alloc<T: 'static>(&mut self, len: impl ToSize) -> Handle {
         let place = Place::caller();
         let statement = StatementId::new(self.program.statements.len());
-        let name =
-            self.program.pending.name.take().unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
+        let name = self
+            .program
+            .cursor
+            .pending
+            .name
+            .take()
+            .unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
         let site = Site { place, name: &name };
         let after = self.program.take_after(&site).unwrap_or_else(|error| {
             self.program.note(error);

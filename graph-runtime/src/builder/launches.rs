@@ -27,7 +27,7 @@ impl Program {
 
     /// Returns the name and the order that were asked for the next statement.
     pub(super) fn begun(&mut self, place: Place, name: &str) -> Result<(String, Vec<StatementId>)> {
-        let name = self.pending.name.take().unwrap_or_else(|| name.to_owned());
+        let name = self.cursor.pending.name.take().unwrap_or_else(|| name.to_owned());
         let after = self.take_after(&Site { place, name: &name })?;
         Ok((name, after))
     }

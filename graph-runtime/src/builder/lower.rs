@@ -120,7 +120,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
     let fresh = discarded.iter().map(|&id| (number(id), none, program.buffers[id].dim)).collect();
     let discarded = discarded.into_iter().map(number).collect();
     Source {
-        polys: program.dims.iter().map(|(_, poly)| poly.clone()).collect(),
+        polys: program.bounds.dims.iter().map(|(_, poly)| poly.clone()).collect(),
         poisoned: sorted.iter().map(|(_, declared)| declared.poisoned).collect(),
         order_unknown: false,
         regions: Regions { fresh, discarded, ..Regions::default() },
@@ -128,7 +128,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
             name: program.name.clone().into(),
             file: program.place.file.into(),
             options: program.options,
-            dims: program.dims.iter().map(|(size, _)| program.text(size).into()).collect(),
+            dims: program.bounds.dims.iter().map(|(size, _)| program.text(size).into()).collect(),
             buffers: buffers.collect(),
             statements: program.statements.iter().map(statement).collect(),
             views: program
@@ -207,7 +207,7 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
 /// Returns the scalars with the statements that they reach.
 fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
     let mut in_bounds = BTreeSet::new();
-    program.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
+    program.bounds.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
     let one = |(id, symbol): (ScalarId, &Symbol)| {
         let with = |at: usize| -> Vec<StatementId> {
             let statements = program.statements.enumerate();

@@ -377,7 +377,7 @@ impl Program {
             FlagArgument::Wide(flag) => (Target::Wide(flag), Vec::new()),
             FlagArgument::Buffer(buffer) => {
                 let mode = if word.waits() { Mode::Read } else { Mode::Write };
-                let name = self.pending.name.clone().unwrap_or_else(|| word.name().to_owned());
+                let name = self.cursor.pending.name.clone().unwrap_or_else(|| word.name().to_owned());
                 let site = Site { place, name: &name };
                 let access = self.transferred(&site, &buffer, word.name(), mode)?;
                 let declared = &self.buffers[access.buffer];

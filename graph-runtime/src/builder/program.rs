@@ -72,25 +72,39 @@ pub(super) struct Program {
     pub name: String,
     pub place: Place,
     pub options: ir::Options,
-    pub symbols: Symbols,
+    pub bounds: BoundTable,
     pub scalars: Vector<ScalarId, Symbol>,
     pub values: Vec<Value>,
-    pub dims: Vector<DimId, (Size, Poly)>,
-    numbers: BTreeMap<Poly, DimId>,
     pub buffers: Vector<BufferId, Declared>,
     pub statements: Vector<StatementId, Written>,
     pub views: BTreeSet<ir::View>,
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
-    pub pending: Pending,
+    pub cursor: Cursor,
     /// The hints about managed memory that arguments are bound to.
     pub hints: Vec<(BufferId, Hint)>,
+    /// Faults of declarations.
+    pub faults: Vec<Refusal>,
+}
+
+/// The bounds of a program, each once.
+#[derive(Default)]
+pub(super) struct BoundTable {
+    symbols: Symbols,
+    /// Each bound as it is written, with its polynomial.
+    pub dims: Vector<DimId, (Size, Poly)>,
+    numbers: BTreeMap<Poly, DimId>,
+}
+
+/// The place that the next statement is written to.
+#[derive(Default)]
+pub(super) struct Cursor {
+    /// What was asked for the next statement.
+    pub pending: Pending,
     /// The device that was asked for the statement that is made.
     pub taken: Option<Device>,
     /// The statements in front of the bodies that are being written, innermost last.
     pub open: Vec<StatementId>,
-    /// Faults of declarations.
-    pub faults: Vec<Refusal>,
     /// The number of panics of arms that were noted as faults.
     pub panics: usize,
 }
@@ -128,22 +142,17 @@ impl Program {
             name: name.to_owned(),
             place,
             options: ir::Options::default(),
-            symbols: Symbols::default(),
+            bounds: BoundTable::default(),
             scalars: Vector::new(),
             values: Vec::new(),
-            dims: Vector::new(),
-            numbers: BTreeMap::new(),
             buffers: Vector::new(),
             statements: Vector::new(),
             views: BTreeSet::new(),
             calls: Vector::new(),
             outputs: Vec::new(),
-            pending: Pending::default(),
+            cursor: Cursor::default(),
             hints: Vec::new(),
-            taken: None,
-            open: Vec::new(),
             faults: Vec::new(),
-            panics: 0,
         };
         program.dim(&0u64.to_size());
         program
@@ -165,13 +174,13 @@ impl Program {
 
     /// Returns the number of a bound. Bounds of one polynomial have one number.
     pub fn dim(&mut self, size: &Size) -> DimId {
-        let poly = size.poly(&mut self.symbols, &Known(&self.scalars, &self.buffers));
-        let next = DimId::new(self.dims.len());
-        let id = *self.numbers.entry(poly.clone()).or_insert(next);
+        let poly = size.poly(&mut self.bounds.symbols, &Known(&self.scalars, &self.buffers));
+        let next = DimId::new(self.bounds.dims.len());
+        let id = *self.bounds.numbers.entry(poly.clone()).or_insert(next);
         if id == next {
-            self.dims.push((size.clone(), poly));
-        } else if self.text(size).len() < self.text(&self.dims[id].0).len() {
-            self.dims[id].0 = size.clone();
+            self.bounds.dims.push((size.clone(), poly));
+        } else if self.text(size).len() < self.text(&self.bounds.dims[id].0).len() {
+            self.bounds.dims[id].0 = size.clone();
         }
         id
     }
@@ -236,8 +245,8 @@ impl Program {
 
     /// Takes the order and the device that were asked for the next statement.
     pub fn take_after(&mut self, at: &Site<'_>) -> Result<Vec<StatementId>> {
-        let after = std::mem::take(&mut self.pending.after);
-        self.taken = std::mem::take(&mut self.pending.on);
+        let after = std::mem::take(&mut self.cursor.pending.after);
+        self.cursor.taken = std::mem::take(&mut self.cursor.pending.on);
         after.into_iter().map(|before| self.ordered(at, before)).collect()
     }
 
@@ -251,7 +260,7 @@ impl Program {
         let len = if poisoned { 1u64.to_size() } else { len };
         let dim = self.dim(&len);
         let name = at.name.to_owned();
-        let body = self.open.last().copied().filter(|_| matches!(origin, Origin::Alloc(_)));
+        let body = self.cursor.open.last().copied().filter(|_| matches!(origin, Origin::Alloc(_)));
         self.buffers.push(Declared { name, place: at.place, origin, len, dim, element, poisoned, body })
     }
 
@@ -300,7 +309,7 @@ impl Program {
 
     fn sum(&mut self, one: &Size, other: &Size) -> Size {
         let mut zero = |size: &Size| {
-            size.poly(&mut self.symbols, &Known(&self.scalars, &self.buffers)).as_constant() == Some(0)
+            size.poly(&mut self.bounds.symbols, &Known(&self.scalars, &self.buffers)).as_constant() == Some(0)
         };
         if zero(one) {
             other.clone()
@@ -364,7 +373,7 @@ impl Program {
 
     /// Returns the device of the innermost body that is being written, or the first one.
     pub fn device_of_body(&self) -> Device {
-        self.open.last().map_or(Device::FIRST, |&body| self.statements[body].device)
+        self.cursor.open.last().map_or(Device::FIRST, |&body| self.statements[body].device)
     }
 
     /// Adds a statement in the innermost body that is being written, on the device that was asked for it or else on that of the body.
@@ -377,8 +386,8 @@ impl Program {
         after: Vec<StatementId>,
         scalars: [BTreeSet<ScalarId>; 3],
     ) -> StatementId {
-        let device = self.taken.take().unwrap_or_else(|| self.device_of_body());
-        let body = self.open.last().copied();
+        let device = self.cursor.taken.take().unwrap_or_else(|| self.device_of_body());
+        let body = self.cursor.open.last().copied();
         self.statements.push(Written { name, place, kind, accesses, after, scalars, device, body })
     }
 
@@ -389,7 +398,7 @@ impl Program {
             size.code(&mut code, buffer);
             code
         };
-        self.dims.iter().map(code).collect()
+        self.bounds.dims.iter().map(code).collect()
     }
 
     /// Returns the type of a buffer's elements.
