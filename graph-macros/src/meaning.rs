@@ -1,6 +1,6 @@
 //! The names that stand for something else in an expression, such as the variable of a loop, and their substitution.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{BinOp, Expr, Lit};
@@ -18,10 +18,21 @@ pub enum Meaning {
     Place(Box<Expr>),
 }
 
+/// A name and what it stands for.
+pub struct NamedMeaning {
+    pub name: String,
+    pub meaning: Meaning,
+}
+
+/// Returns what a name stands for: where several names are the same, the innermost comes last.
+fn meaning_of<'m>(name: &Ident, among: &'m [NamedMeaning]) -> Option<&'m Meaning> {
+    among.iter().rev().find(|known| *name == known.name).map(|known| &known.meaning)
+}
+
 /// Replaces the names of an expression by their meanings.
 pub struct Substitute<'v> {
     /// The names in scope, the innermost last.
-    pub variables: &'v [(String, Meaning)],
+    pub variables: &'v [NamedMeaning],
 }
 
 impl VisitMut for Substitute<'_> {
@@ -36,8 +47,7 @@ impl VisitMut for Substitute<'_> {
         if let Some(base) = base
             && let Expr::Path(path) = &**base
             && let Some(ident) = path.path.get_ident()
-            && let Some((_, Meaning::Place(place))) =
-                self.variables.iter().rev().find(|(name, _)| ident == name)
+            && let Some(Meaning::Place(place)) = meaning_of(ident, self.variables)
         {
             **base = located(place, ident.span());
             match expr {
@@ -51,7 +61,7 @@ impl VisitMut for Substitute<'_> {
         }
         if let Expr::Path(path) = expr
             && let Some(ident) = path.path.get_ident()
-            && let Some((_, meaning)) = self.variables.iter().rev().find(|(name, _)| ident == name)
+            && let Some(meaning) = meaning_of(ident, self.variables)
         {
             let value = match meaning {
                 Meaning::Number(value) => value,
@@ -92,7 +102,7 @@ pub fn located_tokens(tokens: TokenStream, at: Span) -> TokenStream {
 }
 
 /// Returns the value of an expression of literals and variables of unrolled loops.
-pub fn constant(expr: &Expr, variables: &[(String, Meaning)]) -> Option<i128> {
+pub fn constant(expr: &Expr, variables: &[NamedMeaning]) -> Option<i128> {
     match expr {
         Expr::Paren(inner) => constant(&inner.expr, variables),
         Expr::Group(inner) => constant(&inner.expr, variables),
@@ -102,14 +112,11 @@ pub fn constant(expr: &Expr, variables: &[(String, Meaning)]) -> Option<i128> {
             Lit::Int(int) => int.base10_parse().ok(),
             _ => None,
         },
-        Expr::Path(path) => {
-            let ident = path.path.get_ident()?;
-            match variables.iter().rev().find(|(name, _)| ident == name)? {
-                (_, Meaning::Number(value)) => Some(*value),
-                (_, Meaning::Expression(meaning)) => constant(meaning, &[]),
-                (_, Meaning::Place(_)) => None,
-            }
-        }
+        Expr::Path(path) => match meaning_of(path.path.get_ident()?, variables)? {
+            Meaning::Number(value) => Some(*value),
+            Meaning::Expression(meaning) => constant(meaning, &[]),
+            Meaning::Place(_) => None,
+        },
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
             constant(&unary.expr, variables)?.checked_neg()
         }

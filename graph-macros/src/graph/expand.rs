@@ -351,10 +351,10 @@ impl Expansion<'_> {
                 accessed[buffer] = true;
             }
         }
-        let arguments = self.signature.arguments.iter().zip(&lowered.argument_buffers);
+        let arguments = self.signature.arguments.iter().zip(&lowered.arguments.buffers);
         let used = |(argument, first): (&Argument, &Option<BufferId>)| match (&argument.kind, first) {
             (ArgumentKind::Part(_) | ArgumentKind::Array(..), _)
-                if lowered.mentioned.contains(&argument.name.to_string()) =>
+                if lowered.arguments.mentioned.contains(&argument.name.to_string()) =>
             {
                 true
             }
@@ -363,7 +363,7 @@ impl Expansion<'_> {
                 accessed.as_slice()[first.index()..].iter().take(*count).any(|&accessed| accessed)
             }
             (_, Some(first)) => accessed[*first],
-            (_, None) => lowered.mentioned.contains(&argument.name.to_string()),
+            (_, None) => lowered.arguments.mentioned.contains(&argument.name.to_string()),
         };
         arguments.map(used).collect()
     }

@@ -60,7 +60,7 @@ impl Expansion<'_> {
                 }
             }
         };
-        self.lowered.counted.iter().map(method).collect()
+        self.lowered.loops.counted.iter().map(method).collect()
     }
 
     /// Returns a setter of a whole record or list, or of a host value, that nothing can call: its bound says which setters there
@@ -139,7 +139,7 @@ impl Expansion<'_> {
             let (at, core) = (at as u32, self.core("core"));
             return Some(quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)));
         }
-        let first = self.lowered.argument_buffers[at]?.as_u32();
+        let first = self.lowered.arguments.buffers[at]?.as_u32();
         Some(quote!(#first))
     }
 

@@ -73,7 +73,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         unread.is_none().then_some(&*function.block),
         &mut report,
     );
-    signature.keep(&lowered.kept);
+    signature.keep(&lowered.arguments.kept);
     let checked = check(&lowered, &mut report).filter(|_| unread.is_none());
     match checked {
         Some(settled) if !report.failed() => {
@@ -95,8 +95,8 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
     let shape = Shape {
         structure: &lowered.structure,
-        variables: &lowered.variables,
-        conditions: &lowered.conditions,
+        variables: &lowered.loops.variables,
+        conditions: &lowered.loops.conditions,
     };
     let (settled, mut found) = compile::front_of_function(&lowered.source, &shape);
     for diagnostic in &mut found {
@@ -128,7 +128,7 @@ impl lower::Lowered {
         // rustc reports errors in lengths once the macro finds nothing.
         self.leaves.clear();
         self.typed.clear();
-        self.choices.clear();
+        self.loops.choices.clear();
         self.structure = Structure::default();
         self.faulty = true;
     }

@@ -1,15 +1,17 @@
-//! Scopes of names. Names of statements may be used before their definition.
+//! Scope of names. Names of statements may be used before their definition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::ir::{BufferId, StatementId};
 use proc_macro2::Ident;
+use syn::Expr;
 
 pub use super::place::Borrow;
 use super::place::Place;
 use crate::dims::Bound;
+use crate::meaning::{Meaning, NamedMeaning};
 
 /// The meaning of a name.
 #[derive(Clone)]
@@ -62,13 +64,20 @@ struct Frame {
     statements: Vec<(String, Named)>,
     /// Names in `#[after]` that are not declared yet, each with the number of statements that were named before it.
     pending: Vec<(usize, AfterName)>,
+    /// The number of meanings outside.
+    outer_meanings: usize,
 }
 
-/// The blocks around a statement, innermost last.
-pub struct Scopes {
+/// The names at a statement. Each block around it is a frame, and leaving it drops the names and the meanings that it bound.
+pub struct Scope {
+    /// The blocks around the statement, innermost last.
     frames: Vec<Frame>,
+    /// What names stand for in expressions, innermost last.
+    meanings: Vec<NamedMeaning>,
+    /// The names of the scalar arguments.
+    scalars: BTreeSet<String>,
     /// All names of statements, for suggestions.
-    pub known: Vec<String>,
+    known: Vec<String>,
 }
 
 /// The statements of a name: several where the build chooses one of them; `None` where a fault made them unknown.
@@ -77,19 +86,21 @@ pub type Named = Option<Vec<StatementId>>;
 /// A resolved name in an `#[after]`.
 pub type Resolved = (AfterName, Named);
 
-impl Scopes {
-    pub fn new() -> Scopes {
-        Scopes { frames: vec![Frame::default()], known: Vec::new() }
+impl Scope {
+    /// Makes the scope of a function's body, of which `scalars` are the scalar arguments.
+    pub fn new(scalars: BTreeSet<String>) -> Scope {
+        Scope { frames: vec![Frame::default()], meanings: Vec::new(), scalars, known: Vec::new() }
     }
 
     pub fn enter(&mut self) {
-        self.frames.push(Frame::default());
+        self.frames.push(Frame { outer_meanings: self.meanings.len(), ..Frame::default() });
     }
 
     /// Leaves a block. Returns the `#[after]` names that its later statements resolve. The others are handed on to the
     /// enclosing block; at the outermost block they name nothing and are returned second.
     pub fn leave(&mut self) -> (Vec<Resolved>, Vec<AfterName>) {
         let Some(frame) = self.frames.pop() else { return (Vec::new(), Vec::new()) };
+        self.meanings.truncate(frame.outer_meanings);
         let mut resolved = Vec::new();
         let mut unknown = Vec::new();
         for (since, after) in frame.pending {
@@ -119,6 +130,46 @@ impl Scopes {
         }
     }
 
+    /// Lets a name stand for something in expressions, until its block is left.
+    pub fn stands_for(&mut self, name: &str, meaning: Meaning) {
+        self.meanings.push(NamedMeaning { name: name.to_owned(), meaning });
+    }
+
+    /// Ends the meaning that was given last.
+    pub fn forget_last(&mut self) {
+        self.meanings.pop();
+    }
+
+    /// Binds a name to a scalar.
+    pub fn bind_scalar(&mut self, name: &Ident, value: Expr) {
+        self.stands_for(&name.to_string(), Meaning::Expression(Box::new(value)));
+        self.bind(name, Binding::Number);
+    }
+
+    /// What names stand for in expressions, innermost last.
+    pub fn meanings(&self) -> &[NamedMeaning] {
+        &self.meanings
+    }
+
+    /// Returns true for the name of a scalar argument.
+    pub fn is_argument(&self, name: &str) -> bool {
+        self.scalars.contains(name)
+    }
+
+    /// Returns true for the name of a scalar argument, and for a name that stands for something in expressions.
+    pub fn is_scalar(&self, name: &Ident) -> bool {
+        self.is_argument(&name.to_string()) || self.meanings.iter().any(|known| *name == known.name)
+    }
+
+    /// All names of statements.
+    pub fn known(&self) -> &[String] {
+        &self.known
+    }
+
+    pub fn finish(self) -> Vec<String> {
+        self.known
+    }
+
     /// The number of blocks around a statement.
     pub fn depth(&self) -> usize {
         self.frames.len()
@@ -143,7 +194,7 @@ impl Scopes {
         self.frames.iter().rev().find_map(|frame| frame.names.get(&name))
     }
 
-    /// Resolves a name of an `#[after]`. Returns `None` if it is not declared yet; [`Scopes::leave`] resolves it then.
+    /// Resolves a name of an `#[after]`. Returns `None` if it is not declared yet; [`Scope::leave`] resolves it then.
     pub fn after(&mut self, after: AfterName) -> Option<Resolved> {
         let above = self
             .frames

@@ -106,7 +106,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
             Item::Choice(choice) => {
                 items.extend(choice.arms.iter().flatten());
                 let mut mentioned = BTreeSet::new();
-                collect(lowered.choices[size(choice.number)].to_token_stream(), &mut mentioned);
+                collect(lowered.loops.choices[size(choice.number)].to_token_stream(), &mut mentioned);
                 let scalars = scalars_among(&mentioned, names);
                 reasons.push((scalars, format!("the choice on line {} depends on it", choice.line)));
             }

@@ -167,8 +167,8 @@ impl<'l> Steps<'l> {
         let mut fields = BTreeSet::new();
         for tokens in tokens {
             let tokens = tokens.to_token_stream();
-            if !self.lowered.roots.is_empty() {
-                chains(tokens.clone(), &self.lowered.roots, &mut fields);
+            if !self.lowered.arguments.roots.is_empty() {
+                chains(tokens.clone(), &self.lowered.arguments.roots, &mut fields);
             }
             collect(tokens, &mut names);
         }
@@ -260,12 +260,12 @@ impl<'l> Steps<'l> {
 
     /// Returns a function that gives the numbers of the arms that choices take, and the body that calls it: empty without choices.
     pub fn arms(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
-        if self.lowered.choices.is_empty() {
+        if self.lowered.loops.choices.is_empty() {
             return (TokenStream::new(), TokenStream::new());
         }
         let [values, number, turns] =
             ["values", "number", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
-        let choices = (0u32..).zip(&self.lowered.choices).map(|(number, choice)| {
+        let choices = (0u32..).zip(&self.lowered.loops.choices).map(|(number, choice)| {
             let choice = self.in_turn(choice.to_token_stream(), &turns);
             quote!(#number => #choice,)
         });
@@ -342,13 +342,13 @@ impl<'l> Steps<'l> {
 
     /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.
     fn in_turn(&self, expression: TokenStream, turns: &Ident) -> TokenStream {
-        let roots = &self.lowered.roots;
+        let roots = &self.lowered.arguments.roots;
         let expression = if roots.is_empty() { expression } else { indexed(expression, roots) };
         let mut mentioned: BTreeSet<VariableId> = turns_in(expression.clone()).into_iter().collect();
         // The ranges of inner loops mention outer ones, which have lower numbers.
-        for variable in ids::<VariableId>(self.lowered.turns.len()).rev() {
+        for variable in ids::<VariableId>(self.lowered.loops.turns.len()).rev() {
             if mentioned.contains(&variable) {
-                let range = &self.lowered.turns[variable.index()].range;
+                let range = &self.lowered.loops.turns[variable.index()].range;
                 mentioned.extend(turns_in(range.to_token_stream()));
             }
         }
@@ -357,7 +357,7 @@ impl<'l> Steps<'l> {
         }
         let bindings = mentioned.iter().map(|&variable| {
             let (name, at) = (turn(variable), variable.index());
-            let range = &self.lowered.turns[at].range;
+            let range = &self.lowered.loops.turns[at].range;
             // The closure is never called: it says the type of the range.
             quote!(let #name = ::cuweave::__private::turn(|| #range, #turns[#at]);)
         });

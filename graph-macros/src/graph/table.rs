@@ -98,7 +98,7 @@ fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Paramete
         };
         (argument.name.to_string(), parameter)
     };
-    signature.arguments.iter().zip(&lowered.argument_buffers).map(one).collect()
+    signature.arguments.iter().zip(&lowered.arguments.buffers).map(one).collect()
 }
 
 /// Returns the element types, each once, and for each buffer the index of its type.
@@ -124,7 +124,7 @@ fn scalars(
 ) -> Vec<Scalar> {
     let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
     // No setter moves a bound that a scalar of a record reaches.
-    let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
+    let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.loops.choices);
     let (uses, configured, arguments) = (steps.mentioned(), steps.configured(), steps.arguments());
     let program = &lowered.source.program;
     let parameters = |mention: &str| -> Vec<(StatementId, u32)> {
@@ -173,7 +173,7 @@ fn scalars(
             }
         })
         .collect();
-    let mut fields = lowered.field_scalars.clone();
+    let mut fields = lowered.arguments.field_scalars.clone();
     let sets = uses.iter().chain(configured.iter().flatten()).chain([&dims]);
     for mention in sets.flatten().filter_map(|name| name.strip_prefix(FIELD)) {
         if !fields.iter().any(|known| known == mention) {

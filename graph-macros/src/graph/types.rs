@@ -242,7 +242,7 @@ impl Expansion<'_> {
     }
 
     fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
-        let buffers = self.lowered.argument_buffers.iter().enumerate();
+        let buffers = self.lowered.arguments.buffers.iter().enumerate();
         self.signature.arguments.iter().zip(buffers).filter_map(move |(argument, (at, first))| {
             let first = if self.has_parts() {
                 let first = first_buffer(at);

@@ -7,8 +7,10 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
-use super::{Lower, Lowering, refused};
-use crate::graph::scope::{Binding, Borrow, View};
+use super::lowering::{Lower, Lowering};
+use super::refused;
+use super::unroll::unroll;
+use crate::graph::scope::{Binding, Borrow, Scope, View};
 use crate::meaning::Meaning;
 
 /// The elements that a loop runs over.
@@ -22,78 +24,75 @@ pub(super) struct Elements {
     backwards: bool,
 }
 
-impl Lowering<'_> {
-    /// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`, `w.iter_mut()`, and these
-    /// with `.enumerate()` and `.rev()`.
-    pub(super) fn elements_of(&self, expr: &Expr) -> Option<Elements> {
-        match expr {
-            Expr::Paren(inner) => self.elements_of(&inner.expr),
-            Expr::Group(inner) => self.elements_of(&inner.expr),
-            Expr::Reference(inner) => {
-                let elements = self.elements_of(&inner.expr)?;
-                Some(if inner.mutability.is_some() { elements } else { elements.shared() })
-            }
-            Expr::MethodCall(call) if call.args.is_empty() => {
-                let elements = self.elements_of(&call.receiver)?;
-                match call.method.to_string().as_str() {
-                    "iter" => Some(elements.shared()),
-                    "iter_mut" | "into_iter" => Some(elements),
-                    "enumerate" if !elements.enumerated && is_iterator(&call.receiver) => {
-                        Some(Elements { enumerated: true, ..elements })
-                    }
-                    "rev" if is_iterator(&call.receiver) => Some(elements.reversed()),
-                    _ => None,
-                }
-            }
-            Expr::Path(path) => match self.scopes.get(path.path.get_ident()?)? {
-                Binding::Array(views, _) => Some(Elements {
-                    views: views.clone(),
-                    enumerated: false,
-                    counts_down: false,
-                    backwards: false,
-                }),
-                _ => None,
-            },
-            _ => None,
+/// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`, `w.iter_mut()`, and these
+/// with `.enumerate()` and `.rev()`.
+pub(super) fn elements_of(scope: &Scope, expr: &Expr) -> Option<Elements> {
+    match expr {
+        Expr::Paren(inner) => elements_of(scope, &inner.expr),
+        Expr::Group(inner) => elements_of(scope, &inner.expr),
+        Expr::Reference(inner) => {
+            let elements = elements_of(scope, &inner.expr)?;
+            Some(if inner.mutability.is_some() { elements } else { elements.shared() })
         }
-    }
-
-    /// Lowers a turn for each element.
-    pub(super) fn for_each(&mut self, each: &ExprForLoop, elements: Elements) -> Lower<()> {
-        let names = match (&*each.pat, elements.enumerated) {
-            (Pat::Tuple(tuple), true) if tuple.elems.len() == 2 => {
-                name(&tuple.elems[0]).zip(name(&tuple.elems[1]))
+        Expr::MethodCall(call) if call.args.is_empty() => {
+            let elements = elements_of(scope, &call.receiver)?;
+            match call.method.to_string().as_str() {
+                "iter" => Some(elements.shared()),
+                "iter_mut" | "into_iter" => Some(elements),
+                "enumerate" if !elements.enumerated && is_iterator(&call.receiver) => {
+                    Some(Elements { enumerated: true, ..elements })
+                }
+                "rev" if is_iterator(&call.receiver) => Some(elements.reversed()),
+                _ => None,
             }
-            (pattern, false) => name(pattern).map(|name| (None, name)),
+        }
+        Expr::Path(path) => match scope.get(path.path.get_ident()?)? {
+            Binding::Array(views, _) => Some(Elements {
+                views: views.clone(),
+                enumerated: false,
+                counts_down: false,
+                backwards: false,
+            }),
             _ => None,
-        };
-        let Some((index, element)) = names else {
-            return Err(self.not_in_language(&each.pat, refused::EACH.what, &[]));
-        };
-        let count = elements.views.len() as i128;
-        self.unroll(each.span(), 0..count, |lowering, at| {
-            let view = usize::try_from(at).ok().and_then(|at| elements.views.get(at));
-            let element_at = if elements.backwards { count - 1 - at } else { at };
-            let at = if elements.counts_down { count - 1 - at } else { at };
-            let Some(view) = view else { return };
-            lowering.around.push(Around::Value(i64::try_from(element_at).unwrap_or_default()));
-            lowering.scopes.enter();
-            if let Some(element) = element {
-                lowering.scopes.bind(element, Binding::View(view.clone()));
-            }
-            if let Some(index) = index {
-                lowering.variables.push((index.to_string(), Meaning::Number(at)));
-            }
-            lowering.block_with(index, &each.body.stmts);
-            if index.is_some() {
-                lowering.variables.pop();
-            }
-            let (resolved, _) = lowering.scopes.leave();
-            lowering.resolve(resolved);
-            lowering.around.pop();
-        });
-        Ok(())
+        },
+        _ => None,
     }
+}
+
+/// Lowers a turn for each element.
+pub(super) fn for_each(lowering: &mut Lowering<'_>, each: &ExprForLoop, elements: Elements) -> Lower<()> {
+    let names = match (&*each.pat, elements.enumerated) {
+        (Pat::Tuple(tuple), true) if tuple.elems.len() == 2 => {
+            name(&tuple.elems[0]).zip(name(&tuple.elems[1]))
+        }
+        (pattern, false) => name(pattern).map(|name| (None, name)),
+        _ => None,
+    };
+    let Some((index, element)) = names else {
+        return Err(lowering.not_in_language(&each.pat, refused::EACH.what, &[]));
+    };
+    let count = elements.views.len() as i128;
+    unroll(lowering, each.span(), 0..count, |lowering, at| {
+        let view = usize::try_from(at).ok().and_then(|at| elements.views.get(at));
+        let element_at = if elements.backwards { count - 1 - at } else { at };
+        let at = if elements.counts_down { count - 1 - at } else { at };
+        let Some(view) = view else { return };
+        lowering.nesting.enter(Around::Value(i64::try_from(element_at).unwrap_or_default()));
+        lowering.scope.enter();
+        if let Some(element) = element {
+            lowering.scope.bind(element, Binding::View(view.clone()));
+        }
+        if let Some(index) = index {
+            lowering.scope.stands_for(&index.to_string(), Meaning::Number(at));
+        }
+        lowering.block_with(index, &each.body.stmts);
+        if index.is_some() {
+            lowering.scope.forget_last();
+        }
+        lowering.leave_block();
+        lowering.nesting.leave();
+    });
+    Ok(())
 }
 
 impl Elements {

@@ -1,20 +1,25 @@
 //! Lowers what the device decides: `if`, `while` and `match` on a buffer of one `u32`.
 
 use cuweave_core::condition::{Condition, MOST_VALUES, Test, Word};
-use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprMethodCall, ExprPath, ExprWhile, Lit, Pat, Stmt, UnOp};
 
-use super::calls::ungrouped;
-use super::{LaunchArgument, Lower, Lowering, Syntax, refused};
+use super::accesses::{device_only, no_buffer};
+use super::devices::around;
+use super::lowering::{Lower, Lowering};
+use super::program::SpannedAccess;
+use super::refused;
+use super::shapes::ungrouped;
+use super::syntax::{LaunchArgument, Syntax};
+use super::views::view_of;
 use crate::dims::{Bound, compact};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::graph::place::PlaceKind;
-use crate::graph::scope::Binding;
+use crate::graph::scope::{Binding, Scope};
 
 /// An arm: the values for which it runs, and its statements.
 struct Arm {
@@ -59,352 +64,354 @@ enum PartKind {
     Borrowed,
 }
 
-impl Lowering<'_> {
-    /// Returns true for a condition that is a buffer: the device decides. A bare field of a record is a scalar.
-    pub(super) fn device_decides(&self, condition: &Expr) -> bool {
-        self.is_operand(condition, false)
+/// Returns true for a condition that is a buffer: the device decides. A bare field of a record is a scalar.
+pub(super) fn device_decides(scope: &Scope, condition: &Expr) -> bool {
+    is_operand(scope, condition, false)
+}
+
+/// Returns true for a condition that is a buffer; a bare field of a record counts as one where `fields` is true.
+fn is_operand(scope: &Scope, condition: &Expr, fields: bool) -> bool {
+    let Operand { mut expr, borrowed, .. } = operand(condition);
+    let mut part_of_it = false;
+    while let Expr::Index(index) = ungrouped(expr)
+        && matches!(ungrouped(&index.index), Expr::Range(_))
+    {
+        part_of_it = true;
+        expr = &index.expr;
     }
-
-    /// Returns true for a condition that is a buffer; a bare field of a record counts as one where `fields` is true.
-    fn is_operand(&self, condition: &Expr, fields: bool) -> bool {
-        let Operand { mut expr, borrowed, .. } = operand(condition);
-        let mut part_of_it = false;
-        while let Expr::Index(index) = ungrouped(expr)
-            && matches!(ungrouped(&index.index), Expr::Range(_))
-        {
-            part_of_it = true;
-            expr = &index.expr;
-        }
-        match self.part_kind(expr) {
-            Some(PartKind::Buffer | PartKind::Borrowed) => true,
-            Some(PartKind::Field) => fields || borrowed || part_of_it,
-            // It is refused as an operand.
-            Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => true,
-            None => self.is_own_buffer(expr),
-        }
+    match part_kind(scope, expr) {
+        Some(PartKind::Buffer | PartKind::Borrowed) => true,
+        Some(PartKind::Field) => fields || borrowed || part_of_it,
+        // It is refused as an operand.
+        Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => true,
+        None => is_own_buffer(scope, expr),
     }
+}
 
-    /// Returns true for the name of a buffer that is no part of an argument, and for an element of an array of buffers.
-    fn is_own_buffer(&self, expr: &Expr) -> bool {
-        let (name, indexed) = match ungrouped(expr) {
-            Expr::Index(index) => (ungrouped(&index.expr), true),
-            expr => (expr, false),
-        };
-        let Expr::Path(path) = name else { return false };
-        match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
-            Some(Binding::View(_) | Binding::Moved(..)) => !indexed,
-            // Without an index it is refused as an operand.
-            Some(Binding::Array(..)) => true,
-            _ => false,
-        }
+/// Returns true for the name of a buffer that is no part of an argument, and for an element of an array of buffers.
+fn is_own_buffer(scope: &Scope, expr: &Expr) -> bool {
+    let (name, indexed) = match ungrouped(expr) {
+        Expr::Index(index) => (ungrouped(&index.expr), true),
+        expr => (expr, false),
+    };
+    let Expr::Path(path) = name else { return false };
+    match path.path.get_ident().and_then(|name| scope.get(name)) {
+        Some(Binding::View(_) | Binding::Moved(..)) => !indexed,
+        // Without an index it is refused as an operand.
+        Some(Binding::Array(..)) => true,
+        _ => false,
     }
+}
 
-    /// Refuses a condition that is an expression of buffers: the device decides by one buffer alone.
-    pub(super) fn no_buffers(&mut self, condition: &Expr) -> Lower<()> {
-        struct Names<'e>(Vec<&'e Ident>);
-        impl<'e> Visit<'e> for Names<'e> {
-            fn visit_expr_method_call(&mut self, call: &'e ExprMethodCall) {
-                if call.method != "len" {
-                    visit::visit_expr_method_call(self, call);
-                }
-            }
-
-            fn visit_expr_path(&mut self, path: &'e ExprPath) {
-                self.0.extend(path.path.get_ident());
+/// Refuses a condition that is an expression of buffers: the device decides by one buffer alone.
+pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower<()> {
+    struct Names<'e>(Vec<&'e Ident>);
+    impl<'e> Visit<'e> for Names<'e> {
+        fn visit_expr_method_call(&mut self, call: &'e ExprMethodCall) {
+            if call.method != "len" {
+                visit::visit_expr_method_call(self, call);
             }
         }
-        let mut names = Names(Vec::new());
-        names.visit_expr(condition);
-        let is_buffer = |name: &&&Ident| match self.scopes.get(name) {
-            // A call of a graph function may have been meant as one of a function of scalars.
-            Some(Binding::View(view)) => match self.buffers[view.buffer].origin {
-                Origin::Alloc(at) => {
-                    !matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
-                }
-                _ => true,
-            },
-            Some(Binding::Array(..)) => true,
-            _ => false,
-        };
-        let Some(name) = names.0.iter().find(is_buffer) else { return Ok(()) };
-        Err(self.refuse(
-            condition,
-            &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
-            "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. }`; let a kernel write \
-             any other decision into a buffer `[u32; 1]`",
-        ))
-    }
 
-    /// Returns true for a part of an argument that has parts.
-    pub(super) fn names_a_part(&self, expr: &Expr) -> bool {
-        self.part_kind(expr).is_some()
+        fn visit_expr_path(&mut self, path: &'e ExprPath) {
+            self.0.extend(path.path.get_ident());
+        }
     }
+    let mut names = Names(Vec::new());
+    names.visit_expr(condition);
+    let is_buffer = |name: &&&Ident| match lowering.scope.get(name) {
+        // A call of a graph function may have been meant as one of a function of scalars.
+        Some(Binding::View(view)) => lowering.program.returned_by(view.buffer).is_none(),
+        Some(Binding::Array(..)) => true,
+        _ => false,
+    };
+    let Some(name) = names.0.iter().find(is_buffer) else { return Ok(()) };
+    Err(lowering.refuse(
+        condition,
+        &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
+        "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. }`; let a kernel write \
+         any other decision into a buffer `[u32; 1]`",
+    ))
+}
 
-    /// Returns the kind of a part of an argument that has parts; `None` for other expressions.
-    fn part_kind(&self, expr: &Expr) -> Option<PartKind> {
-        match ungrouped(expr) {
-            Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => self.part_kind(&unary.expr),
-            Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
-                Some(Binding::Part(place)) => Some(match place.kind {
-                    PlaceKind::Record => PartKind::Record,
-                    PlaceKind::Records => PartKind::Records,
-                    PlaceKind::Buffers(_) => PartKind::Buffers,
-                    PlaceKind::Buffer(_) => PartKind::Buffer,
-                    PlaceKind::Field | PlaceKind::Array if place.borrow.is_some() => PartKind::Borrowed,
-                    PlaceKind::Field | PlaceKind::Array => PartKind::Field,
-                }),
-                _ => None,
-            },
-            Expr::Field(field) => self.part_kind(&field.base).map(|_| PartKind::Field),
-            Expr::Index(index) if !matches!(ungrouped(&index.index), Expr::Range(_)) => {
-                Some(match self.part_kind(&index.expr)? {
-                    PartKind::Buffers => PartKind::Buffer,
-                    PartKind::Records => PartKind::Record,
-                    PartKind::Borrowed => PartKind::Borrowed,
-                    PartKind::Buffer | PartKind::Record | PartKind::Field => PartKind::Field,
-                })
-            }
+/// Returns true for a part of an argument that has parts.
+pub(super) fn names_a_part(scope: &Scope, expr: &Expr) -> bool {
+    part_kind(scope, expr).is_some()
+}
+
+/// Returns the kind of a part of an argument that has parts; `None` for other expressions.
+fn part_kind(scope: &Scope, expr: &Expr) -> Option<PartKind> {
+    match ungrouped(expr) {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => part_kind(scope, &unary.expr),
+        Expr::Path(path) => match path.path.get_ident().and_then(|name| scope.get(name)) {
+            Some(Binding::Part(place)) => Some(match place.kind {
+                PlaceKind::Record => PartKind::Record,
+                PlaceKind::Records => PartKind::Records,
+                PlaceKind::Buffers(_) => PartKind::Buffers,
+                PlaceKind::Buffer(_) => PartKind::Buffer,
+                PlaceKind::Field | PlaceKind::Array if place.borrow.is_some() => PartKind::Borrowed,
+                PlaceKind::Field | PlaceKind::Array => PartKind::Field,
+            }),
             _ => None,
+        },
+        Expr::Field(field) => part_kind(scope, &field.base).map(|_| PartKind::Field),
+        Expr::Index(index) if !matches!(ungrouped(&index.index), Expr::Range(_)) => {
+            Some(match part_kind(scope, &index.expr)? {
+                PartKind::Buffers => PartKind::Buffer,
+                PartKind::Records => PartKind::Record,
+                PartKind::Borrowed => PartKind::Borrowed,
+                PartKind::Buffer | PartKind::Record | PartKind::Field => PartKind::Field,
+            })
         }
+        _ => None,
     }
+}
 
-    /// Returns the tokens of a condition that the build evaluates. If it is a bare field of a record, rustc says that it is no scalar.
-    pub(super) fn choosing(&self, condition: &Expr, substituted: &Expr) -> TokenStream {
-        let Operand { expr, negated, borrowed } = operand(condition);
-        if borrowed || self.part_kind(expr) != Some(PartKind::Field) {
-            return quote!(#substituted);
-        }
-        let field = operand(substituted).expr;
-        let chosen = quote_spanned!(expr.span()=> ::cuweave::__private::mark::chosen(&#field));
-        if negated { quote!(!#chosen) } else { chosen }
+/// Returns the tokens of a condition that the build evaluates. If it is a bare field of a record, rustc says that it is no scalar.
+pub(super) fn tokens_of_choice(scope: &Scope, condition: &Expr, substituted: &Expr) -> TokenStream {
+    let Operand { expr, negated, borrowed } = operand(condition);
+    if borrowed || part_kind(scope, expr) != Some(PartKind::Field) {
+        return quote!(#substituted);
     }
+    let field = operand(substituted).expr;
+    let chosen = quote_spanned!(expr.span()=> ::cuweave::__private::mark::chosen(&#field));
+    if negated { quote!(!#chosen) } else { chosen }
+}
 
-    /// Lowers `if flag { .. } else { .. }`.
-    pub(super) fn device_if(&mut self, choice: &ExprIf) -> Lower<()> {
-        let Operand { expr, negated, .. } = operand(&choice.cond);
-        let first = Test { others: !negated, ..Test::TRUE };
-        let second = Test { others: negated, ..Test::TRUE };
-        let mut arms = vec![Arm { test: first, statements: choice.then_branch.stmts.clone() }];
-        let otherwise = choice.else_branch.as_ref().map(|(_, branch)| match &**branch {
-            Expr::Block(block) if block.label.is_none() => block.block.stmts.clone(),
-            other => vec![Stmt::Expr(other.clone(), None)],
-        });
-        let total = otherwise.is_some();
-        arms.extend(otherwise.map(|statements| Arm { test: second, statements }));
-        self.conditional(Word::If, None, expr, arms, total, None)
-    }
+/// Lowers `if flag { .. } else { .. }`.
+pub(super) fn device_if(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()> {
+    let Operand { expr, negated, .. } = operand(&choice.cond);
+    let first = Test { others: !negated, ..Test::TRUE };
+    let second = Test { others: negated, ..Test::TRUE };
+    let mut arms = vec![Arm { test: first, statements: choice.then_branch.stmts.clone() }];
+    let otherwise = choice.else_branch.as_ref().map(|(_, branch)| match &**branch {
+        Expr::Block(block) if block.label.is_none() => block.block.stmts.clone(),
+        other => vec![Stmt::Expr(other.clone(), None)],
+    });
+    let total = otherwise.is_some();
+    arms.extend(otherwise.map(|statements| Arm { test: second, statements }));
+    conditional(lowering, Word::If, None, expr, arms, total, None)
+}
 
-    /// Lowers `while flag { .. }`, with or without `#[at_most(n)]`.
-    pub(super) fn device_while(&mut self, each: &ExprWhile, outer: &[Attribute]) -> Lower<()> {
-        let attributes = [outer, &each.attrs].concat();
-        let (limits, others): (Vec<Attribute>, Vec<Attribute>) =
-            attributes.into_iter().partition(|attribute| attribute.path().is_ident("at_most"));
-        self.around(&others, |lowering, unknown| lowering.device_loop(each, limits, unknown))
-    }
+/// Lowers `while flag { .. }`, with or without `#[at_most(n)]`.
+pub(super) fn device_while(lowering: &mut Lowering<'_>, each: &ExprWhile, outer: &[Attribute]) -> Lower<()> {
+    let attributes = [outer, &each.attrs].concat();
+    let (limits, others): (Vec<Attribute>, Vec<Attribute>) =
+        attributes.into_iter().partition(|attribute| attribute.path().is_ident("at_most"));
+    around(lowering, &others, |lowering, unknown| device_loop(lowering, each, limits, unknown))
+}
 
-    fn device_loop(&mut self, each: &ExprWhile, limits: Vec<Attribute>, unknown: bool) -> Lower<()> {
-        let mut at_most = None;
-        for limit in limits {
-            let number = limit.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse::<u32>());
-            match number {
-                Ok(number) if number > 0 && at_most.is_none() => at_most = Some(number),
-                _ => {
-                    return Err(self.refuse(
-                        &limit,
-                        "`#[at_most(n)]` takes one number of turns, from 1 on",
-                        "write it once, as in `#[at_most(1000)]`",
-                    ));
-                }
-            }
-        }
-        // Nothing but the device decides about a `while`, so a bare field is a buffer.
-        if !self.is_operand(&each.cond, true) {
-            self.no_buffers(&each.cond)?;
-            let whole = Expr::While(each.clone());
-            return Err(self.refuse_as(&whole, refused::expression(&whole, false)));
-        }
-        let Operand { expr, negated, .. } = operand(&each.cond);
-        let test = Test { others: !negated, ..Test::TRUE };
-        let arm = Arm { test, statements: each.body.stmts.clone() };
-        if arm.statements.is_empty() {
-            return Err(self.refuse(
-                &each.cond,
-                "the body of this `while` is empty",
-                "write its operand in the body, by a launch, `fill` or `copy`",
-            ));
-        }
-        let label = each.label.as_ref().map(|label| &label.name.ident);
-        if let Some(label) = label.filter(|_| at_most.is_some()) {
-            self.count_turns(label, each)?;
-        }
-        let refused = std::mem::replace(&mut self.refused, unknown);
-        let done = self.conditional(Word::While, label, expr, vec![arm], false, at_most);
-        if self.refused {
-            // The statement that is refused may have been meant to end the loop.
-            self.poison(expr.to_token_stream());
-        }
-        self.refused |= refused;
-        done
-    }
-
-    /// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in each turn.
-    fn count_turns(&mut self, label: &Ident, each: &ExprWhile) -> Lower<()> {
-        let again = |other: &&Ident| *other == label && other.span().start() != label.span().start();
-        if self.counted.iter().any(|other| again(&other)) {
-            return Err(self.refuse(
-                &each.cond,
-                &format!("two loops with a limit are labelled `'{label}`"),
-                "give each a label of its own: the exec returns the turns of a loop by its label",
-            ));
-        }
-        if !self.counted.contains(label) {
-            self.counted.push(label.clone());
-        }
-        Ok(())
-    }
-
-    /// Lowers `match index { 0 => .., 1 | 2 => .., _ => .. }`.
-    pub(super) fn device_match(&mut self, choice: &ExprMatch) -> Lower<()> {
-        let mut arms = Vec::new();
-        let mut seen: Vec<u32> = Vec::new();
-        let mut total = false;
-        for arm in &choice.arms {
-            Attributes::of(&arm.attrs, Takes::Nothing, self.report);
-            let statements = match ungrouped(&arm.body) {
-                Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
-                    block.block.stmts.clone()
-                }
-                Expr::Tuple(tuple) if tuple.elems.is_empty() => Vec::new(),
-                body => vec![Stmt::Expr(body.clone(), None)],
-            };
-            let mut values = Vec::new();
-            let others = matches!(arm.pat, Pat::Wild(_));
-            if total || !(others || literals(&arm.pat, &mut values)) {
-                return Err(self.refuse(
-                    &arm.pat,
-                    "this pattern of a `match` on a buffer is not part of the language of graph functions",
-                    "write literals, `0 | 1`, and `_` in the last arm",
+fn device_loop(
+    lowering: &mut Lowering<'_>,
+    each: &ExprWhile,
+    limits: Vec<Attribute>,
+    unknown: bool,
+) -> Lower<()> {
+    let mut at_most = None;
+    for limit in limits {
+        let number = limit.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse::<u32>());
+        match number {
+            Ok(number) if number > 0 && at_most.is_none() => at_most = Some(number),
+            _ => {
+                return Err(lowering.refuse(
+                    &limit,
+                    "`#[at_most(n)]` takes one number of turns, from 1 on",
+                    "write it once, as in `#[at_most(1000)]`",
                 ));
             }
-            if others && seen.is_empty() {
-                return Err(self.refuse(
-                    &arm.pat,
-                    "a `match` of `_` alone decides nothing",
-                    "write the statements of the arm without it",
-                ));
-            }
-            values.retain(|value| !seen.contains(value));
-            if !others && values.is_empty() {
-                return Err(self.refuse(&arm.pat, "no value is left for this arm", "delete it"));
-            }
-            seen.extend(&values);
-            let Some(test) = Test::of(if others { &seen } else { &values }, others) else {
-                let message = format!("a `match` on a buffer tells up to {MOST_VALUES} values apart");
-                return Err(self.refuse(&arm.pat, &message, "write several, one in the last arm of another"));
-            };
-            total |= others;
-            arms.push(Arm { test, statements });
         }
-        if !total {
-            return Err(self.refuse(
-                &choice.expr,
-                "a `match` on a buffer takes all values",
-                "end it with `_ => { .. }`, whose arm may be empty",
-            ));
-        }
-        self.conditional(Word::Match, None, operand(&choice.expr).expr, arms, true, None)
     }
+    // Nothing but the device decides about a `while`, so a bare field is a buffer.
+    if !is_operand(&lowering.scope, &each.cond, true) {
+        no_buffers(lowering, &each.cond)?;
+        let whole = Expr::While(each.clone());
+        return Err(lowering.refuse_as(&whole, refused::expression(&whole, false)));
+    }
+    let Operand { expr, negated, .. } = operand(&each.cond);
+    let test = Test { others: !negated, ..Test::TRUE };
+    let arm = Arm { test, statements: each.body.stmts.clone() };
+    if arm.statements.is_empty() {
+        return Err(lowering.refuse(
+            &each.cond,
+            "the body of this `while` is empty",
+            "write its operand in the body, by a launch, `fill` or `copy`",
+        ));
+    }
+    let label = each.label.as_ref().map(|label| &label.name.ident);
+    if let Some(label) = label.filter(|_| at_most.is_some()) {
+        count_turns(lowering, label, each)?;
+    }
+    let refused = std::mem::replace(&mut lowering.refused, unknown);
+    let done = conditional(lowering, Word::While, label, expr, vec![arm], false, at_most);
+    if lowering.refused {
+        // The statement that is refused may have been meant to end the loop.
+        lowering.poison(expr.to_token_stream());
+    }
+    lowering.refused |= refused;
+    done
+}
 
-    /// Lowers the arms of a conditional: each between the statement in front of it and the one behind.
-    fn conditional(
-        &mut self,
-        word: Word,
-        label: Option<&Ident>,
-        operand: &Expr,
-        arms: Vec<Arm>,
-        total: bool,
-        at_most: Option<u32>,
-    ) -> Lower<()> {
-        let name = label.map_or_else(|| word.name().to_owned(), ToString::to_string);
-        let all = arms.len();
-        let arms: Vec<Arm> = arms.into_iter().filter(|arm| !arm.statements.is_empty()).collect();
-        let span = operand.span();
-        let access = self.one_value(operand, word.name())?;
-        if arms.is_empty() {
-            return Ok(());
-        }
-        let total = total && arms.len() == all;
-        let counter = at_most.map(|_| self.counter(span));
-        let own = |written: Mode| -> Vec<(Access, Span)> {
-            let count = |counter: &(Access, Span)| (Access { mode: written, ..counter.0 }, counter.1);
-            [Some(access), counter.as_ref().map(count)].into_iter().flatten().collect()
+/// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in each turn.
+fn count_turns(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWhile) -> Lower<()> {
+    if !lowering.nesting.count(label) {
+        return Err(lowering.refuse(
+            &each.cond,
+            &format!("two loops with a limit are labelled `'{label}`"),
+            "give each a label of its own: the exec returns the turns of a loop by its label",
+        ));
+    }
+    Ok(())
+}
+
+/// Lowers `match index { 0 => .., 1 | 2 => .., _ => .. }`.
+pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Lower<()> {
+    let mut arms = Vec::new();
+    let mut seen: Vec<u32> = Vec::new();
+    let mut total = false;
+    for arm in &choice.arms {
+        Attributes::of(&arm.attrs, Takes::Nothing, lowering.report);
+        let statements = match ungrouped(&arm.body) {
+            Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
+                block.block.stmts.clone()
+            }
+            Expr::Tuple(tuple) if tuple.elems.is_empty() => Vec::new(),
+            body => vec![Stmt::Expr(body.clone(), None)],
         };
-        let count = arms.len() as u32;
-        for (arm, number) in arms.into_iter().zip(0..) {
-            let body = Condition { word, arm: number, arms: count, total, test: arm.test, at_most };
-            let accesses = if number == 0 { own(Mode::Write) } else { Vec::new() };
-            let arguments = accesses.first().map(|_| LaunchArgument::Buffer(0));
-            let syntax = Syntax { arguments: arguments.into_iter().collect(), ..Syntax::default() };
-            let at = self.push(name.clone(), span, Kind::Condition(body), syntax, accesses);
-            let around = self.body.replace(at);
-            self.block(&arm.statements);
-            self.body = around;
-            let accesses = if word == Word::While { own(Mode::ReadWrite) } else { Vec::new() };
-            self.push(name.clone(), span, Kind::Join(body), Syntax::default(), accesses);
-        }
-        Ok(())
-    }
-
-    /// Returns the access of a conditional's operand.
-    fn one_value(&mut self, operand: &Expr, word: &str) -> Lower<(Access, Span)> {
-        let Some(view) = self.view(operand)? else { return Err(self.no_buffer(operand, word)) };
-        let text = compact(operand);
-        let length = view.hi.poly.minus(&view.lo.poly).and_then(|length| length.as_constant());
-        // The build compares the length of a field, and rustc its elements.
-        let declared_elsewhere = matches!(self.buffers[view.buffer].origin, Origin::Part(_));
-        if length != Some(1) && !(declared_elsewhere && self.is_whole(&view)) {
-            return Err(self.refuse(
-                operand,
-                &format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that"),
-                "declare it as `[u32; 1]`, or name a part: `let flag = &x[i..i + 1];`",
+        let mut values = Vec::new();
+        let others = matches!(arm.pat, Pat::Wild(_));
+        if total || !(others || literals(&arm.pat, &mut values)) {
+            return Err(lowering.refuse(
+                &arm.pat,
+                "this pattern of a `match` on a buffer is not part of the language of graph functions",
+                "write literals, `0 | 1`, and `_` in the last arm",
             ));
         }
-        let element = self.elements[view.buffer.index()].to_token_stream().to_string();
-        if ["f32", "f64", "u64", "i64", "i32", "u16", "i16", "u8", "i8", "bool"].contains(&element.as_str()) {
-            return Err(self.refuse(
-                operand,
-                &format!("`{word}` decides by a `u32`, and `{text}` is a buffer of `{element}`"),
-                "let a kernel write the decision into a buffer `[u32; 1]`",
+        if others && seen.is_empty() {
+            return Err(lowering.refuse(
+                &arm.pat,
+                "a `match` of `_` alone decides nothing",
+                "write the statements of the arm without it",
             ));
         }
-        let access = self.access(&view, Mode::Read, operand.span());
-        self.device_only(&access, operand, word)?;
-        Ok(access)
-    }
-
-    /// Allocates the counter of a loop's turns.
-    fn counter(&mut self, span: Span) -> (Access, Span) {
-        let id = StatementId::new(self.statements.len());
-        let (name, element) = ("turns".to_owned(), syn::parse_quote!(u32));
-        let view = self.buffer(name.clone(), span, Origin::Alloc(id), Bound::constant(1), element, None);
-        self.push(name, span, Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
-        self.access(&view, Mode::Write, span)
-    }
-
-    /// Refuses a change of the buffer that a name stands for, or of its lifetime, in a body that does not allocate it: the nodes of
-    /// a body keep their addresses in all turns, and another arm may run.
-    pub(super) fn stays_in_body(&mut self, at: &(impl ToTokens + Spanned), buffer: BufferId) -> Lower<()> {
-        let Some(body) = self.body else { return Ok(()) };
-        if matches!(self.buffers[buffer].origin, Origin::Alloc(at) if at > body) {
-            return Ok(());
+        values.retain(|value| !seen.contains(value));
+        if !others && values.is_empty() {
+            return Err(lowering.refuse(&arm.pat, "no value is left for this arm", "delete it"));
         }
-        let name = self.buffers[buffer].name.to_string();
-        Err(self.refuse(
-            at,
-            &format!("`{name}` comes from outside of this body, which the device may run or not, or again"),
-            "its nodes keep their addresses: write both half-steps in one turn, or `copy`",
-        ))
+        seen.extend(&values);
+        let Some(test) = Test::of(if others { &seen } else { &values }, others) else {
+            let message = format!("a `match` on a buffer tells up to {MOST_VALUES} values apart");
+            return Err(lowering.refuse(&arm.pat, &message, "write several, one in the last arm of another"));
+        };
+        total |= others;
+        arms.push(Arm { test, statements });
     }
+    if !total {
+        return Err(lowering.refuse(
+            &choice.expr,
+            "a `match` on a buffer takes all values",
+            "end it with `_ => { .. }`, whose arm may be empty",
+        ));
+    }
+    conditional(lowering, Word::Match, None, operand(&choice.expr).expr, arms, true, None)
+}
+
+/// Lowers the arms of a conditional: each between the statement in front of it and the one behind.
+fn conditional(
+    lowering: &mut Lowering<'_>,
+    word: Word,
+    label: Option<&Ident>,
+    operand: &Expr,
+    arms: Vec<Arm>,
+    total: bool,
+    at_most: Option<u32>,
+) -> Lower<()> {
+    let name = label.map_or_else(|| word.name().to_owned(), ToString::to_string);
+    let all = arms.len();
+    let arms: Vec<Arm> = arms.into_iter().filter(|arm| !arm.statements.is_empty()).collect();
+    let span = operand.span();
+    let access = one_value(lowering, operand, word.name())?;
+    if arms.is_empty() {
+        return Ok(());
+    }
+    let total = total && arms.len() == all;
+    let counter = at_most.map(|_| counter(lowering, span));
+    let own = |written: Mode| -> Vec<SpannedAccess> {
+        let count = |counter: &SpannedAccess| SpannedAccess {
+            access: Access { mode: written, ..counter.access },
+            ..*counter
+        };
+        [Some(access), counter.as_ref().map(count)].into_iter().flatten().collect()
+    };
+    let count = arms.len() as u32;
+    for (arm, number) in arms.into_iter().zip(0..) {
+        let body = Condition { word, arm: number, arms: count, total, test: arm.test, at_most };
+        let accesses = if number == 0 { own(Mode::Write) } else { Vec::new() };
+        let arguments = accesses.first().map(|_| LaunchArgument::Buffer(0));
+        let syntax = Syntax { arguments: arguments.into_iter().collect(), ..Syntax::default() };
+        let at = lowering.push(name.clone(), span, Kind::Condition(body), syntax, accesses);
+        let around = lowering.nesting.replace_body(Some(at));
+        lowering.block(&arm.statements);
+        lowering.nesting.replace_body(around);
+        let accesses = if word == Word::While { own(Mode::ReadWrite) } else { Vec::new() };
+        lowering.push(name.clone(), span, Kind::Join(body), Syntax::default(), accesses);
+    }
+    Ok(())
+}
+
+/// Returns the access of a conditional's operand.
+fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> Lower<SpannedAccess> {
+    let Some(view) = view_of(lowering, operand)? else { return Err(no_buffer(lowering, operand, word)) };
+    let text = compact(operand);
+    let length = view.hi.poly.minus(&view.lo.poly).and_then(|length| length.as_constant());
+    // The build compares the length of a field, and rustc its elements.
+    let declared_elsewhere = matches!(lowering.program.buffer(view.buffer).origin, Origin::Part(_));
+    if length != Some(1) && !(declared_elsewhere && lowering.program.is_whole(&view)) {
+        return Err(lowering.refuse(
+            operand,
+            &format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that"),
+            "declare it as `[u32; 1]`, or name a part: `let flag = &x[i..i + 1];`",
+        ));
+    }
+    let element = lowering.program.element(view.buffer).to_token_stream().to_string();
+    if ["f32", "f64", "u64", "i64", "i32", "u16", "i16", "u8", "i8", "bool"].contains(&element.as_str()) {
+        return Err(lowering.refuse(
+            operand,
+            &format!("`{word}` decides by a `u32`, and `{text}` is a buffer of `{element}`"),
+            "let a kernel write the decision into a buffer `[u32; 1]`",
+        ));
+    }
+    let access = lowering.program.access(&view, Mode::Read, operand.span());
+    device_only(lowering, &access, operand, word)?;
+    Ok(access)
+}
+
+/// Allocates the counter of a loop's turns.
+fn counter(lowering: &mut Lowering<'_>, span: Span) -> SpannedAccess {
+    let id = lowering.program.next_statement();
+    let (name, element) = ("turns".to_owned(), syn::parse_quote!(u32));
+    let view =
+        lowering.program.add_buffer(name.clone(), span, Origin::Alloc(id), Bound::constant(1), element, None);
+    lowering.push(name, span, Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
+    lowering.program.access(&view, Mode::Write, span)
+}
+
+/// Refuses a change of the buffer that a name stands for, or of its lifetime, in a body that does not allocate it: the nodes of
+/// a body keep their addresses in all turns, and another arm may run.
+pub(super) fn stays_in_body(
+    lowering: &mut Lowering<'_>,
+    at: &(impl ToTokens + Spanned),
+    buffer: BufferId,
+) -> Lower<()> {
+    let Some(body) = lowering.nesting.body() else { return Ok(()) };
+    if matches!(lowering.program.buffer(buffer).origin, Origin::Alloc(at) if at > body) {
+        return Ok(());
+    }
+    let name = lowering.program.buffer(buffer).name.to_string();
+    Err(lowering.refuse(
+        at,
+        &format!("`{name}` comes from outside of this body, which the device may run or not, or again"),
+        "its nodes keep their addresses: write both half-steps in one turn, or `copy`",
+    ))
 }
 
 /// Adds the literals of a pattern; returns false for other patterns.

@@ -5,162 +5,164 @@ use cuweave_core::table::Op;
 use proc_macro2::Ident;
 use syn::{BinOp, Expr, Lit, Pat, RangeLimits, UnOp};
 
+use super::dim_table::DimTable;
+use super::lowering::{Lower, Lowering};
 use super::refused;
-use super::{Lower, Lowering};
-use crate::dims::Bound;
 
-impl Lowering<'_> {
-    /// Returns the test of a condition.
-    pub(super) fn test(&mut self, condition: &Expr) -> Test {
-        match condition {
-            Expr::Paren(inner) => self.test(&inner.expr),
-            Expr::Group(inner) => self.test(&inner.expr),
-            Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
-                Test::Not(Box::new(self.test(&unary.expr)))
-            }
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Bool(known) => Test::Known(known.value),
-                _ => Test::Opaque,
-            },
-            Expr::Binary(binary) => {
-                let (left, right) = (&*binary.left, &*binary.right);
-                match binary.op {
-                    BinOp::And(_) => Test::All(vec![self.test(left), self.test(right)]),
-                    BinOp::Or(_) => Test::Any(vec![self.test(left), self.test(right)]),
-                    BinOp::Eq(_) => self.compared(left, Relation::Equal, right),
-                    BinOp::Ne(_) => Test::Not(Box::new(self.compared(left, Relation::Equal, right))),
-                    BinOp::Lt(_) => self.compared(left, Relation::Less, right),
-                    BinOp::Le(_) => self.compared(left, Relation::AtMost, right),
-                    BinOp::Gt(_) => self.compared(right, Relation::Less, left),
-                    BinOp::Ge(_) => self.compared(right, Relation::AtMost, left),
-                    _ => Test::Opaque,
-                }
-            }
-            _ => Test::Opaque,
+/// Returns the test of a condition.
+pub(super) fn test_of(dims: &mut DimTable, condition: &Expr) -> Test {
+    match condition {
+        Expr::Paren(inner) => test_of(dims, &inner.expr),
+        Expr::Group(inner) => test_of(dims, &inner.expr),
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
+            Test::Not(Box::new(test_of(dims, &unary.expr)))
         }
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Bool(known) => Test::Known(known.value),
+            _ => Test::Opaque,
+        },
+        Expr::Binary(binary) => {
+            let (left, right) = (&*binary.left, &*binary.right);
+            match binary.op {
+                BinOp::And(_) => Test::All(vec![test_of(dims, left), test_of(dims, right)]),
+                BinOp::Or(_) => Test::Any(vec![test_of(dims, left), test_of(dims, right)]),
+                BinOp::Eq(_) => compared(dims, left, Relation::Equal, right),
+                BinOp::Ne(_) => Test::Not(Box::new(compared(dims, left, Relation::Equal, right))),
+                BinOp::Lt(_) => compared(dims, left, Relation::Less, right),
+                BinOp::Le(_) => compared(dims, left, Relation::AtMost, right),
+                BinOp::Gt(_) => compared(dims, right, Relation::Less, left),
+                BinOp::Ge(_) => compared(dims, right, Relation::AtMost, left),
+                _ => Test::Opaque,
+            }
+        }
+        _ => Test::Opaque,
     }
+}
 
-    fn compared(&mut self, left: &Expr, relation: Relation, right: &Expr) -> Test {
-        Test::Compare(self.number(left), relation, self.number(right))
+fn compared(dims: &mut DimTable, left: &Expr, relation: Relation, right: &Expr) -> Test {
+    Test::Compare(number_of(dims, left), relation, number_of(dims, right))
+}
+
+/// Returns the number of an expression.
+fn number_of(dims: &mut DimTable, expr: &Expr) -> Number {
+    match expr {
+        Expr::Paren(inner) => number_of(dims, &inner.expr),
+        Expr::Group(inner) => number_of(dims, &inner.expr),
+        Expr::Binary(binary) => {
+            let op = match binary.op {
+                BinOp::Add(_) => Op::Add,
+                BinOp::Sub(_) => Op::Sub,
+                BinOp::Mul(_) => Op::Mul,
+                BinOp::Div(_) => Op::Div,
+                BinOp::Rem(_) => Op::Rem,
+                _ => return Number::Poly(opaque(dims, expr)),
+            };
+            Number::Operation(op, Box::new((number_of(dims, &binary.left), number_of(dims, &binary.right))))
+        }
+        _ => Number::Poly(opaque(dims, expr)),
     }
+}
 
-    /// Returns the number of an expression.
-    fn number(&mut self, expr: &Expr) -> Number {
-        match expr {
-            Expr::Paren(inner) => self.number(&inner.expr),
-            Expr::Group(inner) => self.number(&inner.expr),
-            Expr::Binary(binary) => {
-                let op = match binary.op {
-                    BinOp::Add(_) => Op::Add,
-                    BinOp::Sub(_) => Op::Sub,
-                    BinOp::Mul(_) => Op::Mul,
-                    BinOp::Div(_) => Op::Div,
-                    BinOp::Rem(_) => Op::Rem,
-                    _ => return Number::Poly(self.opaque(expr)),
+fn opaque(dims: &mut DimTable, expr: &Expr) -> cuweave_ptx::poly::Poly {
+    dims.bound_of(expr, true).poly
+}
+
+/// Returns the test of a pattern for the value of an expression.
+pub(super) fn pattern_test(dims: &mut DimTable, pattern: &Pat, of: &Expr) -> Test {
+    match pattern {
+        Pat::Wild(_) => Test::Known(true),
+        Pat::Ident(name) => match &name.subpat {
+            Some((_, inner)) => pattern_test(dims, inner, of),
+            // A name without a lower-case letter is that of a constant.
+            None if name.ident.to_string().contains(char::is_lowercase) => Test::Known(true),
+            None => {
+                let name = &name.ident;
+                compared(dims, of, Relation::Equal, &syn::parse_quote!(#name))
+            }
+        },
+        Pat::Lit(literal) => match &literal.lit {
+            Lit::Int(_) => compared(dims, of, Relation::Equal, &Expr::Lit(literal.clone())),
+            Lit::Bool(known) if known.value => test_of(dims, of),
+            Lit::Bool(_) => Test::Not(Box::new(test_of(dims, of))),
+            _ => Test::Opaque,
+        },
+        Pat::Paren(inner) => pattern_test(dims, &inner.pat, of),
+        Pat::Or(or) => Test::Any(or.cases.iter().map(|case| pattern_test(dims, case, of)).collect()),
+        Pat::Range(range) => {
+            let mut ends = Vec::new();
+            if let Some(start) = &range.start {
+                ends.push(compared(dims, start, Relation::AtMost, of));
+            }
+            if let Some(end) = &range.end {
+                let relation = match range.limits {
+                    RangeLimits::HalfOpen(_) => Relation::Less,
+                    RangeLimits::Closed(_) => Relation::AtMost,
                 };
-                Number::Operation(op, Box::new((self.number(&binary.left), self.number(&binary.right))))
+                ends.push(compared(dims, of, relation, end));
             }
-            _ => Number::Poly(self.opaque(expr)),
+            Test::All(ends)
         }
-    }
-
-    fn opaque(&mut self, expr: &Expr) -> cuweave_ptx::poly::Poly {
-        Bound::of(expr, true, &self.integers, &mut self.symbols).poly
-    }
-
-    /// Returns the test of a pattern for the value of an expression.
-    pub(super) fn pattern_test(&mut self, pattern: &Pat, of: &Expr) -> Test {
-        match pattern {
-            Pat::Wild(_) => Test::Known(true),
-            Pat::Ident(name) => match &name.subpat {
-                Some((_, inner)) => self.pattern_test(inner, of),
-                // A name without a lower-case letter is that of a constant.
-                None if name.ident.to_string().contains(char::is_lowercase) => Test::Known(true),
-                None => {
-                    let name = &name.ident;
-                    self.compared(of, Relation::Equal, &syn::parse_quote!(#name))
-                }
-            },
-            Pat::Lit(literal) => match &literal.lit {
-                Lit::Int(_) => self.compared(of, Relation::Equal, &Expr::Lit(literal.clone())),
-                Lit::Bool(known) if known.value => self.test(of),
-                Lit::Bool(_) => Test::Not(Box::new(self.test(of))),
-                _ => Test::Opaque,
-            },
-            Pat::Paren(inner) => self.pattern_test(&inner.pat, of),
-            Pat::Or(or) => Test::Any(or.cases.iter().map(|case| self.pattern_test(case, of)).collect()),
-            Pat::Range(range) => {
-                let mut ends = Vec::new();
-                if let Some(start) = &range.start {
-                    ends.push(self.compared(start, Relation::AtMost, of));
-                }
-                if let Some(end) = &range.end {
-                    let relation = match range.limits {
-                        RangeLimits::HalfOpen(_) => Relation::Less,
-                        RangeLimits::Closed(_) => Relation::AtMost,
-                    };
-                    ends.push(self.compared(of, relation, end));
-                }
-                Test::All(ends)
+        Pat::Tuple(tuple) => match elements(of).filter(|of| of.len() == tuple.elems.len()) {
+            Some(of) => {
+                Test::All(tuple.elems.iter().zip(&of).map(|(one, of)| pattern_test(dims, one, of)).collect())
             }
-            Pat::Tuple(tuple) => match elements(of).filter(|of| of.len() == tuple.elems.len()) {
-                Some(of) => Test::All(
-                    tuple.elems.iter().zip(&of).map(|(one, of)| self.pattern_test(one, of)).collect(),
-                ),
-                None => Test::Opaque,
-            },
-            _ => Test::Opaque,
+            None => Test::Opaque,
+        },
+        _ => Test::Opaque,
+    }
+}
+
+/// Adds the names that a pattern binds, with the expressions that they stand for.
+pub(super) fn bound_by(
+    lowering: &mut Lowering<'_>,
+    pattern: &Pat,
+    of: &Expr,
+    names: &mut Vec<(Ident, Expr)>,
+) -> Lower<()> {
+    match pattern {
+        Pat::Wild(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_) | Pat::Const(_) => Ok(()),
+        Pat::Ident(name) if name.by_ref.is_none() => {
+            names.push((name.ident.clone(), of.clone()));
+            match &name.subpat {
+                Some((_, inner)) => bound_by(lowering, inner, of, names),
+                None => Ok(()),
+            }
         }
-    }
-
-    /// Adds the names that a pattern binds, with the expressions that they stand for.
-    pub(super) fn bound_by(&mut self, pattern: &Pat, of: &Expr, names: &mut Vec<(Ident, Expr)>) -> Lower<()> {
-        match pattern {
-            Pat::Wild(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_) | Pat::Const(_) => Ok(()),
-            Pat::Ident(name) if name.by_ref.is_none() => {
-                names.push((name.ident.clone(), of.clone()));
-                match &name.subpat {
-                    Some((_, inner)) => self.bound_by(inner, of, names),
-                    None => Ok(()),
-                }
+        Pat::Paren(inner) => bound_by(lowering, &inner.pat, of, names),
+        Pat::Or(or) => {
+            let mut cases = Vec::new();
+            for case in &or.cases {
+                let mut names = Vec::new();
+                bound_by(lowering, case, of, &mut names)?;
+                names.sort_by(|one, other| one.0.cmp(&other.0));
+                cases.push(names);
             }
-            Pat::Paren(inner) => self.bound_by(&inner.pat, of, names),
-            Pat::Or(or) => {
-                let mut cases = Vec::new();
-                for case in &or.cases {
-                    let mut names = Vec::new();
-                    self.bound_by(case, of, &mut names)?;
-                    names.sort_by(|one, other| one.0.cmp(&other.0));
-                    cases.push(names);
-                }
-                // All cases must bind the same names to the same parts.
-                if cases.windows(2).any(|pair| pair[0] != pair[1]) {
-                    return Err(self.not_in_language(
-                        pattern,
-                        refused::ARM.what,
-                        &["a name stands for another part of the value in each case".into()],
-                    ));
-                }
-                names.extend(cases.pop().unwrap_or_default());
-                Ok(())
-            }
-            Pat::Tuple(tuple) => match elements(of).filter(|of| of.len() == tuple.elems.len()) {
-                Some(of) => {
-                    tuple.elems.iter().zip(&of).try_for_each(|(one, of)| self.bound_by(one, of, names))
-                }
-                None => Err(self.not_in_language(
+            // All cases must bind the same names to the same parts.
+            if cases.windows(2).any(|pair| pair[0] != pair[1]) {
+                return Err(lowering.not_in_language(
                     pattern,
                     refused::ARM.what,
-                    &["a `match` is on scalars, or on a tuple of them that is written where it stands"
-                        .into()],
-                )),
-            },
-            _ => Err(self.not_in_language(
+                    &["a name stands for another part of the value in each case".into()],
+                ));
+            }
+            names.extend(cases.pop().unwrap_or_default());
+            Ok(())
+        }
+        Pat::Tuple(tuple) => match elements(of).filter(|of| of.len() == tuple.elems.len()) {
+            Some(of) => {
+                tuple.elems.iter().zip(&of).try_for_each(|(one, of)| bound_by(lowering, one, of, names))
+            }
+            None => Err(lowering.not_in_language(
                 pattern,
                 refused::ARM.what,
-                &["the arms of a `match` are literals, ranges, names and `_`, joined by `|`".into()],
+                &["a `match` is on scalars, or on a tuple of them that is written where it stands".into()],
             )),
-        }
+        },
+        _ => Err(lowering.not_in_language(
+            pattern,
+            refused::ARM.what,
+            &["the arms of a `match` are literals, ranges, names and `_`, joined by `|`".into()],
+        )),
     }
 }
 

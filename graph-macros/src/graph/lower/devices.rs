@@ -5,80 +5,79 @@ use cuweave_core::ir::{DimId, Kind, StatementId};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Lit};
 
-use super::{Lower, Lowering};
+use super::lowering::{Lower, Lowering};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::meaning::constant;
 
-impl Lowering<'_> {
-    /// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of attributes that
-    /// are unknown, which were reported.
-    pub(super) fn around(
-        &mut self,
-        attributes: &[Attribute],
-        inner: impl FnOnce(&mut Self, bool) -> Lower<()>,
-    ) -> Lower<()> {
-        let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, self.report);
-        let unknown = levels.len() + on.len() < attributes.len();
-        let outside = self.on;
-        self.on = self.device(&on).or(outside);
-        let done = inner(self, unknown);
-        self.on = outside;
-        done
-    }
+/// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of attributes that
+/// are unknown, which were reported.
+pub(super) fn around(
+    lowering: &mut Lowering<'_>,
+    attributes: &[Attribute],
+    inner: impl FnOnce(&mut Lowering<'_>, bool) -> Lower<()>,
+) -> Lower<()> {
+    let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, lowering.report);
+    let unknown = levels.len() + on.len() < attributes.len();
+    let outside = lowering.on;
+    lowering.on = device_of(lowering, &on).or(outside);
+    let done = inner(lowering, unknown);
+    lowering.on = outside;
+    done
+}
 
-    /// Puts a statement on the device that its own `#[on(..)]` names.
-    pub(super) fn put_on(&mut self, statement: StatementId, on: &[Attribute]) {
-        let Some(first) = on.first() else { return };
-        let what = match self.statements[statement].kind {
-            Kind::Free(_) => "`free` frees memory of the device that allocated it",
-            Kind::Host(_) => "a host statement runs on no device",
-            Kind::Record(_) | Kind::Wait(_) => "an event is recorded and waited for on no device of its own",
-            _ => {
-                self.statements[statement].on = self.device(on).or(self.on);
-                return;
-            }
-        };
-        self.report.error(first.span(), Code::CW001, what, &[], Some("delete `#[on(..)]`"));
-    }
+/// Puts a statement on the device that its own `#[on(..)]` names.
+pub(super) fn put_on(lowering: &mut Lowering<'_>, statement: StatementId, on: &[Attribute]) {
+    let Some(first) = on.first() else { return };
+    let what = match lowering.program.statement(statement).kind {
+        Kind::Free(_) => "`free` frees memory of the device that allocated it",
+        Kind::Host(_) => "a host statement runs on no device",
+        Kind::Record(_) | Kind::Wait(_) => "an event is recorded and waited for on no device of its own",
+        _ => {
+            let device = device_of(lowering, on).or(lowering.on);
+            lowering.program.put_on(statement, device);
+            return;
+        }
+    };
+    lowering.report.error(first.span(), Code::CW001, what, &[], Some("delete `#[on(..)]`"));
+}
 
-    /// Returns the number of the device that `#[on(..)]` names.
-    pub(super) fn device(&mut self, on: &[Attribute]) -> Option<DimId> {
-        let [first, others @ ..] = on else { return None };
-        let mut refuse = |at: &Attribute, message: &str, help: &str| {
-            self.report.error(at.span(), Code::CW001, message, &[], Some(help));
-        };
-        if let Some(second) = others.first() {
-            refuse(second, "`#[on(..)]` stands twice", "delete one of the two: all of it is on one device");
-            return None;
-        }
-        const NUMBER: &str = "`#[on(..)]` takes the number of a device";
-        let Ok(number) = first.parse_args::<Expr>() else {
-            refuse(first, NUMBER, "write `#[on(1)]`, or an expression of integers: `#[on(i)]`");
-            return None;
-        };
-        if let Some(help) = no_number(&number, |name| {
-            self.scalars.contains(&name.to_string()) || self.scopes.get(name).is_some()
-        }) {
-            refuse(first, NUMBER, &help);
-            return None;
-        }
-        if self.devices.is_none() {
-            let help = "write `#[graph(devices = 2)]`: the function takes a context for each device then";
-            refuse(first, "`#[on(..)]` in a function of one device", help);
-            return None;
-        }
-        let literal = |expr: &Expr| constant(expr, &self.variables);
-        if let (Some(number), Some(devices)) = (literal(&number), self.devices.as_ref().and_then(literal))
-            && !(0..devices).contains(&number)
-        {
-            let message = format!("there is no device {number}: the function has `devices = {devices}`");
-            let help = format!("devices are counted from 0: the last one is {}", devices - 1);
-            self.report.error(first.span(), Code::CW001, &message, &[], Some(&help));
-            return None;
-        }
-        let bound = self.bound(&number);
-        Some(self.dim(bound))
+/// Returns the number of the device that `#[on(..)]` names.
+pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option<DimId> {
+    let [first, others @ ..] = on else { return None };
+    let mut refuse = |at: &Attribute, message: &str, help: &str| {
+        lowering.report.error(at.span(), Code::CW001, message, &[], Some(help));
+    };
+    if let Some(second) = others.first() {
+        refuse(second, "`#[on(..)]` stands twice", "delete one of the two: all of it is on one device");
+        return None;
     }
+    const NUMBER: &str = "`#[on(..)]` takes the number of a device";
+    let Ok(number) = first.parse_args::<Expr>() else {
+        refuse(first, NUMBER, "write `#[on(1)]`, or an expression of integers: `#[on(i)]`");
+        return None;
+    };
+    if let Some(help) = no_number(&number, |name| {
+        lowering.scope.is_argument(&name.to_string()) || lowering.scope.get(name).is_some()
+    }) {
+        refuse(first, NUMBER, &help);
+        return None;
+    }
+    if lowering.devices.is_none() {
+        let help = "write `#[graph(devices = 2)]`: the function takes a context for each device then";
+        refuse(first, "`#[on(..)]` in a function of one device", help);
+        return None;
+    }
+    let literal = |expr: &Expr| constant(expr, lowering.scope.meanings());
+    if let (Some(number), Some(devices)) = (literal(&number), lowering.devices.as_ref().and_then(literal))
+        && !(0..devices).contains(&number)
+    {
+        let message = format!("there is no device {number}: the function has `devices = {devices}`");
+        let help = format!("devices are counted from 0: the last one is {}", devices - 1);
+        lowering.report.error(first.span(), Code::CW001, &message, &[], Some(&help));
+        return None;
+    }
+    let bound = lowering.bound(&number);
+    Some(lowering.program.dims.number(bound))
 }
 
 /// Returns the help for an operand of `#[on(..)]` that is no number: a literal of another kind, or a place as `#[prefetch(..)]` and

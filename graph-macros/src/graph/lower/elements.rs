@@ -1,20 +1,18 @@
 //! Lowers loops over lists of records and buffers whose lengths the build knows: `for layer in &layers`, `for (i, cache) in caches.iter().enumerate()`.
 
-use cuweave_core::ids::VariableId;
-use cuweave_core::index::Index;
 use cuweave_core::structure::{Around, Item, Loop, Turns};
 use proc_macro2::Ident;
-use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
-use super::calls::ungrouped;
-use super::structure::reversed;
-use super::{Lower, Lowering, Turn};
+use super::lowering::{Lower, Lowering};
+use super::numbers::Turn;
+use super::places::{bind_place, count_of};
+use super::shapes::{reversed, ungrouped};
+use super::structure::items_of;
 use crate::dims::{Bound, turn};
 use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow};
-use crate::meaning::Meaning;
 
 /// The head of a loop over elements.
 struct Head<'e> {
@@ -29,118 +27,110 @@ struct Backwards {
     element: bool,
 }
 
-impl Lowering<'_> {
-    /// Lowers a loop over the elements of a list; `None` for other loops.
-    pub(super) fn elements(&mut self, each: &ExprForLoop) -> Lower<Option<()>> {
-        let (iterated, outside) = reversed(&each.expr);
-        let (iterated, enumerated) = match iterated {
-            Expr::MethodCall(call) if call.method == "enumerate" && call.args.is_empty() => {
-                (&*call.receiver, true)
-            }
-            expr => (expr, false),
-        };
-        let (iterated, inside) = if enumerated { reversed(iterated) } else { (iterated, false) };
-        let list = match iterated {
-            Expr::MethodCall(call)
-                if (call.method == "iter" || call.method == "iter_mut") && call.args.is_empty() =>
-            {
-                &*call.receiver
-            }
-            Expr::Reference(reference) if !(enumerated || outside) => &*reference.expr,
-            Expr::Path(_) | Expr::Field(_) if !(enumerated || outside) => iterated,
-            other => return self.other_iterator(other),
-        };
-        let Some(place) = self.place(list)? else { return Ok(None) };
-        let Some(head) = head(&each.pat, enumerated) else {
-            return Err(self.refuse(
-                &each.pat,
-                "this pattern does not take the elements of a list",
-                "write `for layer in &layers` or `for (i, layer) in layers.iter().enumerate()`",
-            ));
-        };
-        self.element_turns(each, &head, &place, Backwards { index: outside, element: outside != inside });
-        Ok(Some(()))
-    }
-
-    /// Refuses other iterators over lists; `None` if the expression holds no list.
-    fn other_iterator(&mut self, expr: &Expr) -> Lower<Option<()>> {
-        let mut at = expr;
-        while let Expr::MethodCall(call) = ungrouped(at) {
-            at = &call.receiver;
+/// Lowers a loop over the elements of a list; `None` for other loops.
+pub(super) fn loop_over_elements(lowering: &mut Lowering<'_>, each: &ExprForLoop) -> Lower<Option<()>> {
+    let (iterated, outside) = reversed(&each.expr);
+    let (iterated, enumerated) = match iterated {
+        Expr::MethodCall(call) if call.method == "enumerate" && call.args.is_empty() => {
+            (&*call.receiver, true)
         }
-        let known = match ungrouped(at) {
-            Expr::Path(path) => path
-                .path
-                .get_ident()
-                .is_some_and(|name| matches!(self.scopes.get(name), Some(Binding::Part(_)))),
-            Expr::Field(_) => self.place(at)?.is_some(),
-            _ => false,
-        };
-        if !known || !matches!(expr, Expr::MethodCall(_)) {
-            return Ok(None);
+        expr => (expr, false),
+    };
+    let (iterated, inside) = if enumerated { reversed(iterated) } else { (iterated, false) };
+    let list = match iterated {
+        Expr::MethodCall(call)
+            if (call.method == "iter" || call.method == "iter_mut") && call.args.is_empty() =>
+        {
+            &*call.receiver
         }
-        Err(self.refuse(
-            expr,
-            "this iterator is not part of the language of graph functions",
-            "loop over `&layers`, `layers.iter().rev()`, `layers.iter().enumerate()` or indices: `for i in 0..layers.len()` \
-             and `&layers[i].q`",
-        ))
-    }
+        Expr::Reference(reference) if !(enumerated || outside) => &*reference.expr,
+        Expr::Path(_) | Expr::Field(_) if !(enumerated || outside) => iterated,
+        other => return other_iterator(lowering, other),
+    };
+    let Some(place) = lowering.place(list)? else { return Ok(None) };
+    let Some(head) = head(&each.pat, enumerated) else {
+        return Err(lowering.refuse(
+            &each.pat,
+            "this pattern does not take the elements of a list",
+            "write `for layer in &layers` or `for (i, layer) in layers.iter().enumerate()`",
+        ));
+    };
+    element_turns(lowering, each, &head, &place, Backwards { index: outside, element: outside != inside });
+    Ok(Some(()))
+}
 
-    /// Returns the number of elements of a list as a bound.
-    pub(super) fn count(&mut self, list: &Expr) -> Bound {
-        let list = self.substituted(list);
-        let tokens =
-            quote_spanned!(list.span()=> ::cuweave::__private::dim(::cuweave::__private::__count(&#list)));
-        Bound::count(&list, tokens, &mut self.symbols)
+/// Refuses other iterators over lists; `None` if the expression holds no list.
+fn other_iterator(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<()>> {
+    let mut at = expr;
+    while let Expr::MethodCall(call) = ungrouped(at) {
+        at = &call.receiver;
     }
+    let known = match ungrouped(at) {
+        Expr::Path(path) => path
+            .path
+            .get_ident()
+            .is_some_and(|name| matches!(lowering.scope.get(name), Some(Binding::Part(_)))),
+        Expr::Field(_) => lowering.place(at)?.is_some(),
+        _ => false,
+    };
+    if !known || !matches!(expr, Expr::MethodCall(_)) {
+        return Ok(None);
+    }
+    Err(lowering.refuse(
+        expr,
+        "this iterator is not part of the language of graph functions",
+        "loop over `&layers`, `layers.iter().rev()`, `layers.iter().enumerate()` or indices: `for i in 0..layers.len()` \
+         and `&layers[i].q`",
+    ))
+}
 
-    /// Lowers the body of a loop over a list whose length the build knows, once.
-    fn element_turns(&mut self, each: &ExprForLoop, head: &Head<'_>, place: &Place, backwards: Backwards) {
-        let hi = self.count(&place.expr);
-        let (lo, hi) = (self.dim(Bound::constant(0)), self.dim(hi));
-        let number = VariableId::new(self.turns.len());
-        let name = head.index.flatten().map_or_else(|| "..".to_owned(), ToString::to_string);
-        self.turns.push(Turn { range: syn::parse_quote!(0usize..0usize), name });
-        self.structured = true;
-        let variable: Expr = {
-            let variable = turn(number);
-            syn::parse_quote!(#variable)
-        };
-        let list = self.substituted(&place.expr);
-        let at = |backwards: bool| -> Expr {
-            if backwards { syn::parse_quote!((#list.len() - 1 - #variable)) } else { variable.clone() }
-        };
-        let (index_value, element_index) = (at(backwards.index), at(backwards.element));
-        let index = self.bound(&element_index);
-        let index = self.dim(index);
-        let borrow = match reversed(&each.expr).0 {
-            Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
-            Expr::MethodCall(call) if call.method == "iter_mut" => Borrow::Mutable,
-            _ => Borrow::Shared,
-        };
-        let element = place.element(index, &element_index);
-        let element = Place { borrow: Some(borrow), ..element };
-        // The element's index, whatever the loop counts.
-        let counts_down = if head.element.is_some() { backwards.element } else { backwards.index };
-        self.around.push(if counts_down { Around::Down(number, lo, hi) } else { Around::Up(number) });
-        let body = self.items_of(|lowering| {
-            lowering.scopes.enter();
-            let variables = lowering.variables.len();
-            if let Some(index) = head.index.flatten() {
-                lowering.variables.push((index.to_string(), Meaning::Expression(Box::new(index_value))));
-                lowering.scopes.bind(index, Binding::Number);
-            }
-            if let Some(name) = head.element {
-                lowering.bind_place(name, element);
-            }
-            lowering.statements(&each.body.stmts);
-            lowering.leave_block(variables);
-        });
-        self.around.pop();
-        let line = each.span().start().line as u32;
-        self.items.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
-    }
+/// Lowers the body of a loop over a list whose length the build knows, once.
+fn element_turns(
+    lowering: &mut Lowering<'_>,
+    each: &ExprForLoop,
+    head: &Head<'_>,
+    place: &Place,
+    backwards: Backwards,
+) {
+    let hi = count_of(lowering, &place.expr);
+    let (lo, hi) = (lowering.program.dims.number(Bound::constant(0)), lowering.program.dims.number(hi));
+    let name = head.index.flatten().map_or_else(|| "..".to_owned(), ToString::to_string);
+    let number = lowering.nesting.add_loop(Turn { range: syn::parse_quote!(0usize..0usize), name });
+    let variable: Expr = {
+        let variable = turn(number);
+        syn::parse_quote!(#variable)
+    };
+    let list = lowering.substituted(&place.expr);
+    let at = |backwards: bool| -> Expr {
+        if backwards { syn::parse_quote!((#list.len() - 1 - #variable)) } else { variable.clone() }
+    };
+    let (index_value, element_index) = (at(backwards.index), at(backwards.element));
+    let index = lowering.bound(&element_index);
+    let index = lowering.program.dims.number(index);
+    let borrow = match reversed(&each.expr).0 {
+        Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
+        Expr::MethodCall(call) if call.method == "iter_mut" => Borrow::Mutable,
+        _ => Borrow::Shared,
+    };
+    let element = place.element(index, &element_index);
+    let element = Place { borrow: Some(borrow), ..element };
+    // The element's index, whatever the loop counts.
+    let counts_down = if head.element.is_some() { backwards.element } else { backwards.index };
+    lowering.nesting.enter(if counts_down { Around::Down(number, lo, hi) } else { Around::Up(number) });
+    let body = items_of(lowering, |lowering| {
+        lowering.scope.enter();
+        if let Some(index) = head.index.flatten() {
+            lowering.scope.bind_scalar(index, index_value);
+        }
+        if let Some(name) = head.element {
+            bind_place(lowering, name, element);
+        }
+        lowering.statements(&each.body.stmts);
+        lowering.leave_block();
+    });
+    lowering.nesting.leave();
+    let line = each.span().start().line as u32;
+    lowering.nesting.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
 }
 
 /// Returns the names of a loop's head, if its pattern fits.

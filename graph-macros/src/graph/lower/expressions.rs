@@ -1,47 +1,51 @@
 //! Expressions of scalars: their names, and the values of loop variables in them.
 
-use cuweave_core::ir::{Buffer, Kind, Origin, Statement};
 use proc_macro2::Ident;
-use syn::Expr;
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
+use syn::{Expr, Member};
 
-use super::{Lowering, names};
+use super::hosts::host_elsewhere;
+use super::lowering::{Lower, Lowering};
+use super::names::{Names, with_bindings};
+use super::shapes::name_alone;
 use crate::dims::Bound;
+use crate::graph::place::Place;
 use crate::graph::scope::{Binding, View};
-use crate::meaning::Substitute;
+use crate::meaning::{Substitute, located};
 
 impl Lowering<'_> {
-    pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
+    pub fn bound(&mut self, expr: &Expr) -> Bound {
         let substituted = self.substituted(expr);
         let as_written = substituted == *expr;
-        Bound::of(&substituted, as_written, &self.integers, &mut self.symbols)
+        self.program.dims.bound_of(&substituted, as_written)
     }
 
     /// Substitutes the values of the loops' variables in an expression for rustc to evaluate.
-    pub(super) fn substituted(&mut self, expr: &Expr) -> Expr {
+    pub fn substituted(&mut self, expr: &Expr) -> Expr {
         if matches!(expr, Expr::Lit(_)) {
             return expr.clone();
         }
         let found = self.names(expr);
-        if !self.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
+        if !self.arguments.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
             self.needs(expr);
         }
         let mut expr = expr.clone();
-        if !self.variables.is_empty() {
-            if found.binds(&self.variables) {
-                return names::with_bindings(&self.variables, &found.mentioned, &expr);
+        if !self.scope.meanings().is_empty() {
+            if found.binds(self.scope.meanings()) {
+                return with_bindings(self.scope.meanings(), &found.mentioned, &expr);
             }
-            Substitute { variables: &self.variables }.visit_expr_mut(&mut expr);
+            Substitute { variables: self.scope.meanings() }.visit_expr_mut(&mut expr);
         }
         expr
     }
 
     /// Returns the names in an expression. Reports those that are bound to buffers or statements.
-    pub(super) fn names(&mut self, expr: &Expr) -> names::Names {
-        let found = names::Names::of(expr);
+    pub fn names(&mut self, expr: &Expr) -> Names {
+        let found = Names::of(expr);
         for name in &found.mentioned {
-            if self.scalars.contains(name) && !self.mentioned.contains(name) {
-                self.mentioned.insert(name.clone());
+            if self.scope.is_argument(name) {
+                self.arguments.mention(name);
             }
         }
         let alone = name_alone(expr).is_some();
@@ -52,7 +56,7 @@ impl Lowering<'_> {
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement. `alone` is true if the name is all of the
     /// expression.
     fn check_scalar(&mut self, name: &Ident, alone: bool) {
-        let (what, help) = match self.scopes.get(name) {
+        let (what, help) = match self.scope.get(name) {
             Some(Binding::View(view)) => self.buffer_as_scalar(view),
             Some(Binding::Part(_)) => return,
             Some(Binding::Array(views, _)) => (
@@ -63,11 +67,11 @@ impl Lowering<'_> {
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
             // rustc knows the type of what its methods and functions of it return.
             Some(Binding::Host { resource: false, .. }) if !alone => {
-                self.mentioned.insert(name.to_string());
+                self.arguments.mention(&name.to_string());
                 return;
             }
             Some(Binding::Host { .. }) => {
-                self.host_elsewhere(name);
+                host_elsewhere(self, name);
                 return;
             }
             Some(Binding::Unknown | Binding::Number) | None => return,
@@ -79,41 +83,79 @@ impl Lowering<'_> {
         );
     }
 
-    /// Returns the name of the call that returns a buffer.
-    pub(super) fn returned_by(&self, origin: &Origin) -> Option<&str> {
-        match origin {
-            Origin::Alloc(at) => match self.statements.get(*at) {
-                Some(Statement { kind: Kind::Call(_), name, .. }) => Some(name),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
     /// Returns the subject and the help of a message about a buffer in the place of a scalar.
     fn buffer_as_scalar(&self, view: &View) -> (&'static str, String) {
-        let Buffer { origin, len, .. } = &self.buffers[view.buffer];
-        if let Some(name) = self.returned_by(origin) {
+        if let Some(name) = self.program.returned_by(view.buffer) {
             let help = format!(
                 "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
             );
             return ("an allocation that a call returns", help);
         }
-        let len = &self.dims[*len].text;
+        let len = &self.program.dims.bound(self.program.buffer(view.buffer).len).text;
         (
             "a buffer",
             format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
         )
     }
-}
 
-/// Returns the name that an expression is, also borrowed or in parentheses.
-pub(super) fn name_alone(expr: &Expr) -> Option<&Ident> {
-    match expr {
-        Expr::Path(path) => path.path.get_ident(),
-        Expr::Paren(inner) => name_alone(&inner.expr),
-        Expr::Group(inner) => name_alone(&inner.expr),
-        Expr::Reference(inner) => name_alone(&inner.expr),
-        _ => None,
+    /// Returns the part of an argument that an expression names, borrowed or not; `None` for other expressions.
+    pub fn place(&mut self, expr: &Expr) -> Lower<Option<Place>> {
+        match expr {
+            Expr::Paren(inner) => self.place(&inner.expr),
+            Expr::Group(inner) => self.place(&inner.expr),
+            Expr::Reference(inner) => self.place(&inner.expr),
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.place(&unary.expr),
+            Expr::Path(path) => Ok(path.path.get_ident().and_then(|name| match self.scope.get(name) {
+                Some(Binding::Part(place)) => {
+                    let mut place = (**place).clone();
+                    self.arguments.mention_root(&place);
+                    place.expr = located(&place.expr, name.span());
+                    Some(place)
+                }
+                _ => None,
+            })),
+            Expr::Field(field) => {
+                let Some(place) = self.place(&field.base)? else { return Ok(None) };
+                match &field.member {
+                    // An element of a tuple or of a structure of scalars.
+                    Member::Unnamed(_) if !place.may_be_scalar() => Err(self.refuse(
+                        expr,
+                        "the fields of a record have names",
+                        "write `layer.q` with the name of the field",
+                    )),
+                    member => Ok(Some(place.field(member))),
+                }
+            }
+            Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => {
+                let Some(place) = self.place(&index.expr)? else { return Ok(None) };
+                let (bound, written) = (self.bound(&index.index), self.substituted(&index.index));
+                let dim = self.program.dims.number(bound);
+                Ok(Some(place.element(dim, &written)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Makes the build check the indices of all elements whose scalars an expression mentions.
+    pub fn needs(&mut self, expr: &Expr) {
+        struct Indexed<'e>(Vec<&'e Expr>);
+        impl<'e> Visit<'e> for Indexed<'e> {
+            fn visit_expr(&mut self, expr: &'e Expr) {
+                syn::visit::visit_expr(self, expr);
+                if let Expr::Index(index) = expr
+                    && !matches!(&*index.index, Expr::Range(_))
+                {
+                    self.0.push(expr);
+                }
+            }
+        }
+        let mut found = Indexed(Vec::new());
+        found.visit_expr(expr);
+        for expr in found.0 {
+            if let Ok(Some(place)) = self.place(expr) {
+                let part = self.arguments.part(&place);
+                self.nesting.need(part);
+            }
+        }
     }
 }

@@ -1,367 +1,328 @@
 //! Lowers calls of graph functions: `block(d, &w, &mut x);`, `let h = block(..);`.
 
-use std::collections::BTreeSet;
-
 use cuweave_core::codes::Code;
-use cuweave_core::ids::ScalarId;
-use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, DimId, Kind, Lifetime, Mode, Origin, StatementId};
-use cuweave_core::structure::{Argument, Call, CallPlace};
-use proc_macro2::{Ident, Span};
-use quote::{ToTokens, format_ident, quote_spanned};
+use cuweave_core::ir::{DimId, Kind, Mode, Origin, StatementId};
+use cuweave_core::structure::Argument;
+use proc_macro2::Ident;
+use quote::{format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
-use super::calls::is_named;
-use super::names::{Names, chains};
-use super::optional::is_none;
-use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
-use crate::dims::{Bound, compact, is_integer};
-use crate::graph::paths::{self, Callee};
+use super::accesses::{bare_view, launch_argument};
+use super::after::apply_attributes;
+use super::conditionals::stays_in_body;
+use super::dim_table::DimTable;
+use super::hosts::{host_value, passed_value};
+use super::lowering::{Lower, Lowering, Reported};
+use super::optional::{in_some, is_none, optional_lent};
+use super::places::part_view;
+use super::program::SpannedAccess;
+use super::shapes::is_named;
+use super::syntax::{LaunchArgument, Syntax};
+use crate::dims::compact;
+use crate::graph::paths::{self};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
-impl Lowering<'_> {
-    /// Lowers a call; `results` are the names that a `let` gives to the allocations that it returns.
-    pub(super) fn call_function(
-        &mut self,
-        call: &ExprCall,
-        callee: &Path,
-        results: &[Option<Ident>],
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        if callee.is_ident(self.function) {
-            return Err(self.refuse(
-                call,
-                &format!("the graph function `{text}` calls itself"),
-                "write a loop: over a list of records that has one for each level, `for level in &levels`, or over a range of \
-                 scalars, `for i in 0..levels`",
-            ));
-        }
-        let mut accesses: Vec<(Access, Span)> = Vec::new();
-        let CallArguments { arguments, bindings, faulty } = self.call_arguments(call, &text, &mut accesses);
-        let id = StatementId::new(self.statements.len());
-        let mut returned = Vec::new();
-        let number = self.callee(callee, results.len());
-        for (at, name) in results.iter().enumerate() {
-            let ignored = Ident::new("_ignored", callee.span());
-            let view = self.result(number, at, name.as_ref().unwrap_or(&ignored), id);
-            returned.push(view.buffer);
-            accesses.push(self.access(&view, Mode::Write, name.as_ref().unwrap_or(&ignored).span()));
-            if let Some(name) = name {
-                self.scopes.bind(name, Binding::View(view));
-            }
-        }
-        self.structured = true;
-        let returns = (results.len() > 1).then_some(results.len());
-        let (path, in_body) = (Some(callee.clone()), self.body.is_some());
-        let syntax = Syntax { path, arguments, returns, faulty, in_body, ..Syntax::default() };
-        let (around, place) = (self.around.clone(), CallPlace::default());
-        let number = self.calls.push(Call { arguments: bindings, results: returned, around, place });
-        let id = self.push(text, callee.span(), Kind::Call(number), syntax, accesses);
-        self.after(id, attributes);
-        if let [Some(name)] = results {
-            self.scopes.bind_statement(name, Some(vec![id]));
-        }
-        Ok(())
+/// Lowers a call; `results` are the names that a `let` gives to the allocations that it returns.
+pub(super) fn call_function(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    callee: &Path,
+    results: &[Option<Ident>],
+    attributes: &[Attribute],
+) -> Lower<()> {
+    let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    if callee.is_ident(lowering.function) {
+        return Err(lowering.refuse(
+            call,
+            &format!("the graph function `{text}` calls itself"),
+            "write a loop: over a list of records that has one for each level, `for level in &levels`, or over a range of \
+             scalars, `for i in 0..levels`",
+        ));
     }
+    let mut accesses: Vec<SpannedAccess> = Vec::new();
+    let CallArguments { arguments, bindings, faulty } = call_arguments(lowering, call, &text, &mut accesses);
+    let id = lowering.program.next_statement();
+    let mut returned = Vec::new();
+    let number = lowering.calls.callee(callee, results.len());
+    for (at, name) in results.iter().enumerate() {
+        let ignored = Ident::new("_ignored", callee.span());
+        let view = result_view(lowering, number, at, name.as_ref().unwrap_or(&ignored), id);
+        returned.push(view.buffer);
+        accesses.push(lowering.program.access(&view, Mode::Write, name.as_ref().unwrap_or(&ignored).span()));
+        if let Some(name) = name {
+            lowering.scope.bind(name, Binding::View(view));
+        }
+    }
+    lowering.nesting.expand();
+    let returns = (results.len() > 1).then_some(results.len());
+    let (path, in_body) = (Some(callee.clone()), lowering.nesting.body().is_some());
+    let syntax = Syntax { path, arguments, returns, faulty, in_body, ..Syntax::default() };
+    let number = lowering.calls.add(bindings, returned, lowering.nesting.around().to_vec());
+    let id = lowering.push(text, callee.span(), Kind::Call(number), syntax, accesses);
+    apply_attributes(lowering, id, attributes);
+    if let [Some(name)] = results {
+        lowering.scope.bind_statement(name, Some(vec![id]));
+    }
+    Ok(())
+}
 
-    /// Lowers the arguments of a call. Adds their accesses to `accesses`.
-    fn call_arguments(
-        &mut self,
-        call: &ExprCall,
-        callee: &str,
-        accesses: &mut Vec<(Access, Span)>,
-    ) -> CallArguments {
-        let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
-        let mut faulty = false;
-        let mut whole: Vec<(Place, &Expr)> = Vec::new();
-        for argument in &call.args {
-            if let Some(host) = self.host(argument) {
-                match self.passed(&host, &bindings) {
-                    Ok(name) => {
-                        bindings.push(Argument::Host(host.argument));
-                        arguments.push(LaunchArgument::Scalar(Box::new(name)));
-                    }
-                    Err(Reported) => faulty = true,
-                }
-                continue;
-            }
-            if is_none(argument) {
-                // The callee's parameter says what there is none of: buffers, or a scalar.
-                let none = quote_spanned!(argument.span()=> ::cuweave::__private::absent());
-                bindings.push(Argument::Scalar { of: Vec::new(), value: None });
-                arguments.push(LaunchArgument::Scalar(Box::new(Expr::Verbatim(none))));
-                continue;
-            }
-            let in_some = self.in_some(argument);
-            match self.call_argument(in_some.unwrap_or(argument), callee) {
-                Ok(Passed::Scalar) => {
-                    let value = self.substituted(argument);
-                    // A `let` of a scalar passes on the scalars of its value.
-                    let found = Names::of(&value);
-                    let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
-                    let mut of: Vec<ScalarId> = numbers.copied().collect();
-                    let fields = self.fields_in(&value);
-                    // A scalar of a record is no bound, since a setter may change it.
-                    let bound = if fields.is_empty() { self.integer(&value) } else { None };
-                    of.extend(fields);
-                    bindings.push(Argument::Scalar { of, value: bound });
-                    arguments.push(LaunchArgument::Scalar(Box::new(value)));
-                }
-                Ok(Passed::Borrowed(access)) => {
-                    let at = accesses.len() as u32;
-                    bindings.push(Argument::Access(at));
-                    arguments.push(match in_some {
-                        Some(_) => LaunchArgument::Given(at, None),
-                        None => LaunchArgument::Buffer(at),
-                    });
-                    accesses.push(access);
-                }
-                Ok(Passed::Moved(access)) => {
-                    bindings.push(Argument::Moved(access.0.buffer));
-                    arguments.push(LaunchArgument::Moved(accesses.len() as u32));
-                    accesses.push(access);
-                }
-                Ok(Passed::Field(place, access, borrow)) => {
-                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    let at = accesses.len() as u32;
-                    arguments.push(match in_some {
-                        Some(_) => LaunchArgument::Given(at, Some(borrow)),
-                        None => LaunchArgument::Field(at, borrow),
-                    });
-                    accesses.push(access);
-                }
-                Ok(Passed::Part(place)) => {
-                    self.accesses_of_array(argument, &place, accesses);
-                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    arguments.push(LaunchArgument::Part(Box::new(place.reference())));
-                    whole.push((place, argument));
+/// Lowers the arguments of a call. Adds their accesses to `accesses`.
+fn call_arguments(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    callee: &str,
+    accesses: &mut Vec<SpannedAccess>,
+) -> CallArguments {
+    let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
+    let mut faulty = false;
+    let mut whole: Vec<(Place, &Expr)> = Vec::new();
+    for argument in &call.args {
+        if let Some(host) = host_value(&lowering.scope, argument) {
+            match passed_value(lowering, &host, &bindings) {
+                Ok(name) => {
+                    bindings.push(Argument::Host(host.argument));
+                    arguments.push(LaunchArgument::Scalar(Box::new(name)));
                 }
                 Err(Reported) => faulty = true,
             }
+            continue;
         }
-        faulty |= self.lent_twice(callee, &whole, call).is_err();
-        CallArguments { arguments, bindings, faulty }
-    }
-
-    /// Returns the number of the graph function that a path names.
-    fn callee(&mut self, path: &Path, results: usize) -> usize {
-        let known = self.callees.iter().position(|callee| callee.path == *path);
-        let number = known.unwrap_or(self.callees.len());
-        match known {
-            Some(number) => self.callees[number].results = self.callees[number].results.max(results),
-            None => self.callees.push(Callee { path: path.clone(), results }),
+        if is_none(argument) {
+            // The callee's parameter says what there is none of: buffers, or a scalar.
+            let none = quote_spanned!(argument.span()=> ::cuweave::__private::absent());
+            bindings.push(Argument::Scalar { of: Vec::new(), value: None });
+            arguments.push(LaunchArgument::Scalar(Box::new(Expr::Verbatim(none))));
+            continue;
         }
-        number
-    }
-
-    /// Returns an integer expression as a bound.
-    fn integer(&mut self, value: &Expr) -> Option<DimId> {
-        if !is_integer(value, &self.integers) {
-            return None;
-        }
-        let bound = Bound::of(value, true, &self.integers, &mut self.symbols);
-        Some(self.dim(bound))
-    }
-
-    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a buffer.
-    pub(super) fn name_statements(&mut self) {
-        let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
-        used.extend(self.renames.iter().copied());
-        for (at, statement) in self.statements.enumerate() {
-            used.extend(statement.kind.lifetime().map(|lifetime| match lifetime {
-                Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer) => buffer,
-            }));
-            let own = |buffer: BufferId| self.buffers[buffer].origin == Origin::Alloc(at);
-            used.extend(statement.accesses.iter().map(|access| access.buffer).filter(|&buffer| !own(buffer)));
-        }
-        for (statement, syntax) in self.statements.iter().zip(&mut self.syntax) {
-            let Kind::Call(call) = statement.kind else { continue };
-            let results = &self.calls[call].results;
-            if syntax.returns.is_none() && results.iter().any(|result| used.contains(result)) {
-                syntax.returns = Some(results.len());
+        let in_some = in_some(&lowering.scope, argument);
+        match call_argument(lowering, in_some.unwrap_or(argument), callee) {
+            Ok(Passed::Scalar) => {
+                let value = lowering.substituted(argument);
+                // A `let` of a scalar passes on the scalars of its value.
+                let mut of = lowering.arguments.scalars_in(&value);
+                let fields = lowering.arguments.fields_in(&value);
+                // A scalar of a record is no bound, since a setter may change it.
+                let bound =
+                    if fields.is_empty() { integer_dim(&mut lowering.program.dims, &value) } else { None };
+                of.extend(fields);
+                bindings.push(Argument::Scalar { of, value: bound });
+                arguments.push(LaunchArgument::Scalar(Box::new(value)));
             }
-            for result in results.iter().filter(|result| !used.contains(result)) {
-                self.elements[result.index()] = syn::parse_quote!(());
+            Ok(Passed::Borrowed(access)) => {
+                let at = accesses.len() as u32;
+                bindings.push(Argument::Access(at));
+                arguments.push(match in_some {
+                    Some(_) => LaunchArgument::Given(at, None),
+                    None => LaunchArgument::Buffer(at),
+                });
+                accesses.push(access);
             }
+            Ok(Passed::Moved(access)) => {
+                bindings.push(Argument::Moved(access.access.buffer));
+                arguments.push(LaunchArgument::Moved(accesses.len() as u32));
+                accesses.push(access);
+            }
+            Ok(Passed::Field(place, access, borrow)) => {
+                bindings.push(Argument::Part(lowering.arguments.part(&place)));
+                let at = accesses.len() as u32;
+                arguments.push(match in_some {
+                    Some(_) => LaunchArgument::Given(at, Some(borrow)),
+                    None => LaunchArgument::Field(at, borrow),
+                });
+                accesses.push(access);
+            }
+            Ok(Passed::Part(place)) => {
+                accesses_of_array(lowering, argument, &place, accesses);
+                bindings.push(Argument::Part(lowering.arguments.part(&place)));
+                arguments.push(LaunchArgument::Part(Box::new(place.reference())));
+                whole.push((place, argument));
+            }
+            Err(Reported) => faulty = true,
         }
     }
+    faulty |= lent_twice(lowering, callee, &whole, call).is_err();
+    CallArguments { arguments, bindings, faulty }
+}
 
-    /// Returns a view of an allocation that a call returns.
-    fn result(&mut self, callee: usize, at: usize, name: &Ident, call: StatementId) -> View {
-        let path = &self.callees[callee].path;
-        let span = path.span();
-        let (callee, output) = (paths::callee(path, callee), format_ident!("__Output{at}", span = span));
-        let buffer = BufferId::new(self.buffers.len());
-        let len = Bound::extent(buffer, &name.to_string(), &mut self.symbols);
-        // With one span for both, rustc reports an error here once.
-        let element = syn::parse_quote_spanned!(span=> #callee::#output);
-        self.buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
+/// Returns an integer expression as a bound.
+fn integer_dim(dims: &mut DimTable, value: &Expr) -> Option<DimId> {
+    if !dims.is_integer(value) {
+        return None;
     }
+    let bound = dims.bound_of(value, true);
+    Some(dims.number(bound))
+}
 
-    /// Returns an argument of a call. An allocation by its bare name passes ownership.
-    fn call_argument(&mut self, argument: &Expr, callee: &str) -> Lower<Passed> {
-        if let Expr::Call(call) = argument
-            && is_named(&call.func, "record")
-            && let [part] = call.args.iter().collect::<Vec<_>>()[..]
-        {
-            return match self.whole(part)? {
-                Some(place) => Ok(Passed::Part(place)),
-                None => Err(self.refuse(
-                    part,
-                    "`record` takes a record or a list of an argument",
-                    "write `record(layer.inner)`",
-                )),
+/// Returns a view of an allocation that a call returns.
+fn result_view(
+    lowering: &mut Lowering<'_>,
+    callee: usize,
+    at: usize,
+    name: &Ident,
+    call: StatementId,
+) -> View {
+    let path = lowering.calls.path(callee);
+    let span = path.span();
+    let (callee, output) = (paths::callee(path, callee), format_ident!("__Output{at}", span = span));
+    let buffer = lowering.program.next_buffer();
+    let len = lowering.program.dims.extent(buffer, &name.to_string());
+    // With one span for both, rustc reports an error here once.
+    let element = syn::parse_quote_spanned!(span=> #callee::#output);
+    lowering.program.add_buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
+}
+
+/// Returns an argument of a call. An allocation by its bare name passes ownership.
+fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> Lower<Passed> {
+    if let Expr::Call(call) = argument
+        && is_named(&call.func, "record")
+        && let [part] = call.args.iter().collect::<Vec<_>>()[..]
+    {
+        return match whole_part(lowering, part)? {
+            Some(place) => Ok(Passed::Part(place)),
+            None => Err(lowering.refuse(
+                part,
+                "`record` takes a record or a list of an argument",
+                "write `record(layer.inner)`",
+            )),
+        };
+    }
+    if let Some(argument) = optional_lent(lowering, argument)? {
+        return call_argument(lowering, &argument, callee);
+    }
+    if let Some(place) = whole_part(lowering, argument)?
+        && (place.is_whole() || matches!(place.kind, PlaceKind::Array))
+    {
+        return Ok(Passed::Part(place));
+    }
+    if let Some(passed) = lent_field(lowering, argument)? {
+        return Ok(passed);
+    }
+    if let Expr::Path(_) = argument
+        && let Some(view @ View { borrow: None, .. }) = bare_view(lowering, argument)?
+    {
+        if !lowering.program.is_whole(&view) {
+            return Err(lowering.refuse(
+                argument,
+                "a part of a buffer cannot be handed over",
+                "lend it: write `&b` or `&mut b`",
+            ));
+        }
+        stays_in_body(lowering, argument, view.buffer)?;
+        return Ok(Passed::Moved(lowering.program.access(&view, Mode::ReadWrite, argument.span())));
+    }
+    Ok(launch_argument(lowering, argument, callee)?.map_or(Passed::Scalar, Passed::Borrowed))
+}
+
+/// Lowers a field of a record, or an element of one, behind `&` or `&mut`. rustc decides whether it is a buffer, a
+/// record or a list.
+fn lent_field(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Passed>> {
+    let Some(place) = lowering.place(argument)? else { return Ok(None) };
+    let borrow = match argument {
+        Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
+        Expr::Reference(_) => Some(Borrow::Shared),
+        _ => place.borrow,
+    };
+    let (PlaceKind::Field, Some(borrow)) = (&place.kind, borrow) else { return Ok(None) };
+    let view = part_view(lowering, &place, argument)?;
+    let mode = if borrow == Borrow::Mutable { Mode::ReadWrite } else { Mode::Read };
+    let access = lowering.program.access(&view, mode, borrowed(argument).span());
+    Ok(Some(Passed::Field(place, access, borrow)))
+}
+
+/// Returns the part that an expression names, or the array of buffers.
+fn whole_part(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<Place>> {
+    let inner = match expr {
+        Expr::Reference(reference) => &reference.expr,
+        _ => expr,
+    };
+    if let Expr::Path(path) = inner
+        && let Some(Binding::Array(_, array)) =
+            path.path.get_ident().and_then(|name| lowering.scope.get(name))
+    {
+        let array = (**array).clone();
+        lowering.arguments.mention_root(&array);
+        return Ok(Some(Place { kind: PlaceKind::Array, ..array }));
+    }
+    lowering.place(expr)
+}
+
+/// Adds the accesses of an array of buffers that is passed whole.
+fn accesses_of_array(
+    lowering: &mut Lowering<'_>,
+    at: &Expr,
+    place: &Place,
+    accesses: &mut Vec<SpannedAccess>,
+) {
+    if !matches!(place.kind, PlaceKind::Array) {
+        return;
+    }
+    let inner = match at {
+        Expr::Reference(reference) => &reference.expr,
+        _ => at,
+    };
+    if let Expr::Path(path) = inner
+        && let Some(Binding::Array(views, _)) =
+            path.path.get_ident().and_then(|name| lowering.scope.get(name))
+    {
+        let views = views.clone();
+        for view in views.iter() {
+            let mode = match view.borrow {
+                Some(Borrow::Mutable) => Mode::ReadWrite,
+                _ => Mode::Read,
             };
+            accesses.push(lowering.program.access(view, mode, at.span()));
         }
-        if let Some(argument) = self.optional_lent(argument)? {
-            return self.call_argument(&argument, callee);
-        }
-        if let Some(place) = self.whole(argument)?
-            && (place.is_whole() || matches!(place.kind, PlaceKind::Array))
-        {
-            return Ok(Passed::Part(place));
-        }
-        if let Some(passed) = self.lent_field(argument)? {
-            return Ok(passed);
-        }
-        if let Expr::Path(_) = argument
-            && let Some(view @ View { borrow: None, .. }) = self.bare(argument)?
-        {
-            if !self.is_whole(&view) {
-                return Err(self.refuse(
-                    argument,
-                    "a part of a buffer cannot be handed over",
-                    "lend it: write `&b` or `&mut b`",
-                ));
-            }
-            self.stays_in_body(argument, view.buffer)?;
-            return Ok(Passed::Moved(self.access(&view, Mode::ReadWrite, argument.span())));
-        }
-        Ok(self.launch_argument(argument, callee)?.map_or(Passed::Scalar, Passed::Borrowed))
     }
 }
 
-impl Lowering<'_> {
-    /// Lowers a field of a record, or an element of one, behind `&` or `&mut`. rustc decides whether it is a buffer, a
-    /// record or a list.
-    fn lent_field(&mut self, argument: &Expr) -> Lower<Option<Passed>> {
-        let Some(place) = self.place(argument)? else { return Ok(None) };
-        let borrow = match argument {
-            Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
-            Expr::Reference(_) => Some(Borrow::Shared),
-            _ => place.borrow,
-        };
-        let (PlaceKind::Field, Some(borrow)) = (&place.kind, borrow) else { return Ok(None) };
-        let view = self.part_view(&place, argument)?;
-        let mode = if borrow == Borrow::Mutable { Mode::ReadWrite } else { Mode::Read };
-        let access = self.access(&view, mode, borrowed(argument).span());
-        Ok(Some(Passed::Field(place, access, borrow)))
-    }
-
-    /// Returns the part that an expression names, or the array of buffers.
-    fn whole(&mut self, expr: &Expr) -> Lower<Option<Place>> {
-        let inner = match expr {
-            Expr::Reference(reference) => &reference.expr,
-            _ => expr,
-        };
-        if let Expr::Path(path) = inner
-            && let Some(Binding::Array(_, array)) =
-                path.path.get_ident().and_then(|name| self.scopes.get(name))
-        {
-            let array = (**array).clone();
-            self.mentioned.insert(self.argument_names[array.argument].clone());
-            return Ok(Some(Place { kind: PlaceKind::Array, ..array }));
-        }
-        self.place(expr)
-    }
-
-    /// Adds the accesses of an array of buffers that is passed whole.
-    fn accesses_of_array(&mut self, at: &Expr, place: &Place, accesses: &mut Vec<(Access, Span)>) {
-        if !matches!(place.kind, PlaceKind::Array) {
-            return;
-        }
-        let inner = match at {
-            Expr::Reference(reference) => &reference.expr,
-            _ => at,
-        };
-        if let Expr::Path(path) = inner
-            && let Some(Binding::Array(views, _)) =
-                path.path.get_ident().and_then(|name| self.scopes.get(name))
-        {
-            let views = views.clone();
-            for view in views.iter() {
-                let mode = match view.borrow {
-                    Some(Borrow::Mutable) => Mode::ReadWrite,
-                    _ => Mode::Read,
-                };
-                accesses.push(self.access(view, mode, at.span()));
-            }
-        }
-    }
-
-    /// Reports CW201. A record or a list in a call counts as borrowed mutably in all of its buffers.
-    fn lent_twice(&mut self, callee: &str, whole: &[(Place, &Expr)], call: &ExprCall) -> Lower<()> {
-        for (at, (place, written)) in whole.iter().enumerate() {
-            let again = whole[..at].iter().find(|(other, _)| other.overlaps(place));
-            let other = match again {
-                Some((_, other)) => Some((*other).clone()),
-                None => {
-                    let mut others = Vec::new();
-                    for argument in &call.args {
-                        if matches!(argument, Expr::Reference(_) | Expr::Call(_)) {
-                            others.push(argument.clone());
-                        }
+/// Reports CW201. A record or a list in a call counts as borrowed mutably in all of its buffers.
+fn lent_twice(
+    lowering: &mut Lowering<'_>,
+    callee: &str,
+    whole: &[(Place, &Expr)],
+    call: &ExprCall,
+) -> Lower<()> {
+    for (at, (place, written)) in whole.iter().enumerate() {
+        let again = whole[..at].iter().find(|(other, _)| other.overlaps(place));
+        let other = match again {
+            Some((_, other)) => Some((*other).clone()),
+            None => {
+                let mut others = Vec::new();
+                for argument in &call.args {
+                    if matches!(argument, Expr::Reference(_) | Expr::Call(_)) {
+                        others.push(argument.clone());
                     }
-                    let mut found = None;
-                    for other in others {
-                        let inner = borrowed(&other);
-                        if let Some(part) = self.place(inner)?
-                            && !whole.iter().any(|(_, whole)| std::ptr::eq(*whole, &other))
-                            && !part.is_whole()
-                            && part.path.len() > place.path.len()
-                            && part.overlaps(place)
-                        {
-                            found = Some(other);
-                        }
-                    }
-                    found
                 }
-            };
-            if let Some(other) = other {
-                let [one, two] = [*written, &other].map(|expr| compact(borrowed(expr)).replace(" [", "["));
-                self.report.error(
-                    other.span(),
-                    Code::CW201,
-                    &format!("`{callee}` borrows `{two}` and also `{one}`"),
-                    &["a record or a list in a call counts as borrowed mutably in all of its buffers".into()],
-                    Some("pass it once: the function reaches the fields through the record"),
-                );
-                return Err(Reported);
+                let mut found = None;
+                for other in others {
+                    let inner = borrowed(&other);
+                    if let Some(part) = lowering.place(inner)?
+                        && !whole.iter().any(|(_, whole)| std::ptr::eq(*whole, &other))
+                        && !part.is_whole()
+                        && part.path.len() > place.path.len()
+                        && part.overlaps(place)
+                    {
+                        found = Some(other);
+                    }
+                }
+                found
             }
+        };
+        if let Some(other) = other {
+            let [one, two] = [*written, &other].map(|expr| compact(borrowed(expr)).replace(" [", "["));
+            lowering.report.error(
+                other.span(),
+                Code::CW201,
+                &format!("`{callee}` borrows `{two}` and also `{one}`"),
+                &["a record or a list in a call counts as borrowed mutably in all of its buffers".into()],
+                Some("pass it once: the function reaches the fields through the record"),
+            );
+            return Err(Reported);
         }
-        Ok(())
     }
-
-    /// Returns the numbers of the scalars of records that an expression mentions.
-    fn fields_in(&mut self, value: &Expr) -> Vec<ScalarId> {
-        let mut found = BTreeSet::new();
-        chains(value.to_token_stream(), &self.roots, &mut found);
-        let first = self.scalar_numbers.len();
-        found
-            .into_iter()
-            .map(|chain| {
-                let known = self.field_scalars.iter().position(|other| *other == chain);
-                let at = known.unwrap_or_else(|| {
-                    self.field_scalars.push(chain);
-                    self.field_scalars.len() - 1
-                });
-                ScalarId::new(first + at)
-            })
-            .collect()
-    }
+    Ok(())
 }
 
 /// Returns the expression inside a borrow, `atomic` or `record`.
@@ -388,8 +349,8 @@ struct CallArguments {
 /// The way in which an argument is passed to a graph function.
 enum Passed {
     Scalar,
-    Borrowed((Access, Span)),
-    Moved((Access, Span)),
+    Borrowed(SpannedAccess),
+    Moved(SpannedAccess),
     Part(Place),
-    Field(Place, (Access, Span), Borrow),
+    Field(Place, SpannedAccess, Borrow),
 }

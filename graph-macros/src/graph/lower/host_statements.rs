@@ -1,14 +1,18 @@
 //! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and the statements of events, `record(&event)` and `wait(&event)`.
 
-use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use cuweave_core::ir::{Kind, Mode, Origin, StatementId};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall};
 
-use super::hosts::HostValue;
+use super::after::{apply_attributes, name_statement};
+use super::hosts::{HostValue, host_elsewhere, host_value, passed_value};
+use super::lowering::{Lower, Lowering, Reported};
 use super::names::Names;
-use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
+use super::program::SpannedAccess;
+use super::syntax::{LaunchArgument, Syntax};
+use super::views::view_of;
 use crate::dims::compact;
 use crate::graph::scope::{Binding, Borrow};
 
@@ -19,12 +23,12 @@ pub(super) fn host(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    lowering.outside_bodies(call, "a host statement")?;
+    outside_bodies(lowering, call, "a host statement")?;
     let given = call.args.len() - 1;
     let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
     let mut faulty = false;
     for argument in call.args.iter().take(given) {
-        match lowering.host_argument(argument) {
+        match host_argument(lowering, argument) {
             Ok(Given::Buffer(access)) => {
                 arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
                 accesses.push(access);
@@ -41,7 +45,7 @@ pub(super) fn host(
             "write `host(&a, &mut b, |a, b| ..);`",
         ));
     }
-    match lowering.captures_no_host(work) {
+    match captures_no_host(lowering, work) {
         Ok(()) => arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(work)))),
         Err(Reported) => faulty = true,
     }
@@ -49,7 +53,7 @@ pub(super) fn host(
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);
     }
-    lowering.push_word(call, name, attributes, Kind::Host(()), arguments, accesses);
+    push_word(lowering, call, name, attributes, Kind::Host(()), arguments, accesses);
     Ok(())
 }
 
@@ -82,131 +86,129 @@ fn event(
 ) -> Lower<()> {
     let word = kind.name();
     let what = if word == "record" { "the record of an event" } else { "the wait for an event" };
-    lowering.outside_bodies(call, what)?;
-    let Some(host) = lowering.host(&call.args[0]) else {
+    outside_bodies(lowering, call, what)?;
+    let Some(host) = host_value(&lowering.scope, &call.args[0]) else {
         return Err(lowering.refuse(
             &call.args[0],
             &format!("`{word}` takes an event of the caller"),
             &format!("declare it as an argument, `event: &CudaEvent`, and write `{word}(&event);`"),
         ));
     };
-    let event = lowering.kept(&host, "an event")?;
+    let event = kept_value(lowering, &host, "an event")?;
     let arguments = vec![LaunchArgument::Scalar(Box::new(event))];
-    lowering.push_word(call, name, attributes, kind, arguments, Vec::new());
+    push_word(lowering, call, name, attributes, kind, arguments, Vec::new());
     Ok(())
 }
 
 /// An argument of a host statement.
 enum Given {
-    Buffer((Access, Span)),
+    Buffer(SpannedAccess),
     /// A host value, which the exec keeps.
     Value(Box<Expr>),
 }
 
-impl Lowering<'_> {
-    /// Refuses a statement in a body that the device decides about.
-    pub(super) fn outside_bodies(&mut self, at: &ExprCall, what: &str) -> Lower<()> {
-        let Some(body) = self.body else { return Ok(()) };
-        let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
-        let notes: Vec<String> = self.arm_text(body).into_iter().collect();
-        let help = "the device runs such a body by itself: write the statement before it or behind it";
-        Err(self.refuse_with(at, &message, &notes, help))
-    }
+/// Refuses a statement in a body that the device decides about.
+pub(super) fn outside_bodies(lowering: &mut Lowering<'_>, at: &ExprCall, what: &str) -> Lower<()> {
+    let Some(body) = lowering.nesting.body() else { return Ok(()) };
+    let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
+    let notes: Vec<String> = arm_text(lowering, body).into_iter().collect();
+    let help = "the device runs such a body by itself: write the statement before it or behind it";
+    Err(lowering.refuse_with(at, &message, &notes, help))
+}
 
-    /// Says which body a statement stands in.
-    fn arm_text(&self, body: StatementId) -> Option<String> {
-        let around = &self.statements[body];
-        let Kind::Condition(condition) = around.kind else { return None };
-        Some(format!("it stands in {} on line {}", condition.body(), around.line))
-    }
+/// Says which body a statement stands in.
+fn arm_text(lowering: &Lowering<'_>, body: StatementId) -> Option<String> {
+    let around = lowering.program.statement(body);
+    let Kind::Condition(condition) = around.kind else { return None };
+    Some(format!("it stands in {} on line {}", condition.body(), around.line))
+}
 
-    /// Refuses a function that names a host value which it is not given: it runs when the arguments may be gone.
-    fn captures_no_host(&mut self, work: &Expr) -> Lower<()> {
-        let names = Names::of(work);
-        let mut mentioned = Vec::new();
-        identifiers(work.to_token_stream(), &mut mentioned);
-        let free = |name: &&Ident| !names.is_bound(name);
-        let is_host = |name: &&Ident| matches!(self.scopes.get(name), Some(Binding::Host { .. }));
-        match mentioned.iter().filter(free).find(is_host) {
-            Some(name) => Err(self.host_elsewhere(name)),
-            None => Ok(()),
+/// Refuses a function that names a host value which it is not given: it runs when the arguments may be gone.
+fn captures_no_host(lowering: &mut Lowering<'_>, work: &Expr) -> Lower<()> {
+    let names = Names::of(work);
+    let mut mentioned = Vec::new();
+    identifiers(work.to_token_stream(), &mut mentioned);
+    let free = |name: &&Ident| !names.is_bound(name);
+    let is_host = |name: &&Ident| matches!(lowering.scope.get(name), Some(Binding::Host { .. }));
+    match mentioned.iter().filter(free).find(is_host) {
+        Some(name) => Err(host_elsewhere(lowering, name)),
+        None => Ok(()),
+    }
+}
+
+/// Adds a statement that is a call of a word.
+pub(super) fn push_word(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+    kind: Kind,
+    arguments: Vec<LaunchArgument>,
+    accesses: Vec<SpannedAccess>,
+) {
+    let syntax = Syntax { arguments, ..Syntax::default() };
+    let text = name.map_or_else(|| kind.name().to_owned(), ToString::to_string);
+    let span = name.map_or_else(|| call.func.span(), Ident::span);
+    let id = lowering.push(text, span, kind, syntax, accesses);
+    apply_attributes(lowering, id, attributes);
+    name_statement(lowering, name, id);
+}
+
+/// Returns the expression of a host value that the exec keeps.
+pub(super) fn kept_value(lowering: &mut Lowering<'_>, host: &HostValue, what: &str) -> Lower<Expr> {
+    let value = passed_value(lowering, host, &[])?;
+    if host.is_resource() {
+        let name = &host.name;
+        let message = format!("`{name}` is taken by `&mut`, and {what} is shared with the exec");
+        return Err(lowering.refuse(name, &message, "take it by `&`, with a lock inside if it changes"));
+    }
+    lowering.arguments.kept.insert(host.name.to_string());
+    Ok(value)
+}
+
+/// Returns an argument of a host statement: pinned memory, an argument that may be bound to managed memory, or a host value.
+fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Given> {
+    if let Some(host) = host_value(&lowering.scope, argument) {
+        return Ok(Given::Value(Box::new(kept_value(lowering, &host, "what a host statement is given")?)));
+    }
+    let (inner, borrow) = match bare(argument) {
+        Expr::Reference(reference) => {
+            let mutable = reference.mutability.is_some();
+            (&*reference.expr, Some(if mutable { Borrow::Mutable } else { Borrow::Shared }))
         }
+        inner => (inner, None),
+    };
+    let Some(view) = view_of(lowering, inner)? else {
+        return Err(lowering.refuse(
+            argument,
+            "a host statement is given pinned or managed memory and host values",
+            "scalars need not be given: name them in the function, `move |a| .. n ..`",
+        ));
+    };
+    let buffer = lowering.program.buffer(view.buffer);
+    // The build refuses an argument that is bound to memory of the device alone.
+    if !matches!(buffer.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
+        let message =
+            format!("`{}` is memory of the device, which the host statement cannot reach", buffer.name);
+        return Err(lowering.refuse(
+            argument,
+            &message,
+            "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`, or take it as an argument that is bound to a `Managed`",
+        ));
     }
-
-    /// Adds a statement that is a call of a word.
-    pub(super) fn push_word(
-        &mut self,
-        call: &ExprCall,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-        kind: Kind,
-        arguments: Vec<LaunchArgument>,
-        accesses: Vec<(Access, Span)>,
-    ) {
-        let syntax = Syntax { arguments, ..Syntax::default() };
-        let text = name.map_or_else(|| kind.name().to_owned(), ToString::to_string);
-        let span = name.map_or_else(|| call.func.span(), Ident::span);
-        let id = self.push(text, span, kind, syntax, accesses);
-        self.after(id, attributes);
-        self.name(name, id);
-    }
-
-    /// Returns the expression of a host value that the exec keeps.
-    pub(super) fn kept(&mut self, host: &HostValue, what: &str) -> Lower<Expr> {
-        let value = self.passed(host, &[])?;
-        if host.is_resource() {
-            let name = &host.name;
-            let message = format!("`{name}` is taken by `&mut`, and {what} is shared with the exec");
-            return Err(self.refuse(name, &message, "take it by `&`, with a lock inside if it changes"));
-        }
-        self.kept.insert(host.name.to_string());
-        Ok(value)
-    }
-
-    /// Returns an argument of a host statement: pinned memory, an argument that may be bound to managed memory, or a host value.
-    fn host_argument(&mut self, argument: &Expr) -> Lower<Given> {
-        if let Some(host) = self.host(argument) {
-            return Ok(Given::Value(Box::new(self.kept(&host, "what a host statement is given")?)));
-        }
-        let (inner, borrow) = match bare(argument) {
-            Expr::Reference(reference) => {
-                let mutable = reference.mutability.is_some();
-                (&*reference.expr, Some(if mutable { Borrow::Mutable } else { Borrow::Shared }))
-            }
-            inner => (inner, None),
-        };
-        let Some(view) = self.view(inner)? else {
-            return Err(self.refuse(
+    let mode = match borrow.or(view.borrow) {
+        Some(Borrow::Mutable) => Mode::ReadWrite,
+        Some(Borrow::Shared) => Mode::Read,
+        None => {
+            let text = compact(inner);
+            return Err(lowering.refuse(
                 argument,
-                "a host statement is given pinned or managed memory and host values",
-                "scalars need not be given: name them in the function, `move |a| .. n ..`",
-            ));
-        };
-        let buffer = &self.buffers[view.buffer];
-        // The build refuses an argument that is bound to memory of the device alone.
-        if !matches!(buffer.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
-            let message =
-                format!("`{}` is memory of the device, which the host statement cannot reach", buffer.name);
-            return Err(self.refuse(
-                argument,
-                &message,
-                "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`, or take it as an argument that is bound to a `Managed`",
+                "a buffer is passed by reference",
+                &format!("write `&{text}` or `&mut {text}`"),
             ));
         }
-        let mode = match borrow.or(view.borrow) {
-            Some(Borrow::Mutable) => Mode::ReadWrite,
-            Some(Borrow::Shared) => Mode::Read,
-            None => {
-                let text = compact(inner);
-                return Err(self.refuse(
-                    argument,
-                    "a buffer is passed by reference",
-                    &format!("write `&{text}` or `&mut {text}`"),
-                ));
-            }
-        };
-        Ok(Given::Buffer(self.access(&view, mode, inner.span())))
-    }
+    };
+    Ok(Given::Buffer(lowering.program.access(&view, mode, inner.span())))
 }
 
 /// Adds the names in tokens, but for those of members.

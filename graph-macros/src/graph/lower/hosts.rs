@@ -5,9 +5,9 @@ use cuweave_core::structure::Argument;
 use proc_macro2::Ident;
 use syn::Expr;
 
-use super::expressions::name_alone;
-use super::{Lower, Lowering, Reported};
-use crate::graph::scope::Binding;
+use super::lowering::{Lower, Lowering, Reported};
+use super::shapes::name_alone;
+use crate::graph::scope::{Binding, Scope};
 
 /// A host value, as an argument of a call names it.
 pub(super) struct HostValue {
@@ -30,75 +30,76 @@ impl HostValue {
     }
 }
 
-impl Lowering<'_> {
-    /// Returns the host value that an argument names: `x`, `&x` or `&mut x`.
-    pub(super) fn host(&self, argument: &Expr) -> Option<HostValue> {
-        match argument {
-            Expr::Paren(paren) => self.host(&paren.expr),
-            Expr::Group(group) => self.host(&group.expr),
-            Expr::Reference(reference) => {
-                let borrow = Some(reference.mutability.is_some());
-                self.host(&reference.expr)
-                    .filter(|host| host.borrow.is_none())
-                    .map(|host| HostValue { borrow, ..host })
-            }
-            Expr::Path(path) => {
-                let name = path.path.get_ident()?;
-                match *self.scopes.get(name)? {
-                    Binding::Host { argument, resource } => {
-                        Some(HostValue { name: name.clone(), argument, resource, borrow: None })
-                    }
-                    _ => None,
+/// Returns the host value that an argument names: `x`, `&x` or `&mut x`.
+pub(super) fn host_value(scope: &Scope, argument: &Expr) -> Option<HostValue> {
+    match argument {
+        Expr::Paren(paren) => host_value(scope, &paren.expr),
+        Expr::Group(group) => host_value(scope, &group.expr),
+        Expr::Reference(reference) => {
+            let borrow = Some(reference.mutability.is_some());
+            host_value(scope, &reference.expr)
+                .filter(|host| host.borrow.is_none())
+                .map(|host| HostValue { borrow, ..host })
+        }
+        Expr::Path(path) => {
+            let name = path.path.get_ident()?;
+            match *scope.get(name)? {
+                Binding::Host { argument, resource } => {
+                    Some(HostValue { name: name.clone(), argument, resource, borrow: None })
                 }
+                _ => None,
             }
-            _ => None,
         }
+        _ => None,
     }
+}
 
-    /// Returns the expression that passes a host value to a call; `earlier` are the call's arguments before it.
-    pub(super) fn passed(&mut self, host: &HostValue, earlier: &[Argument]) -> Lower<Expr> {
-        let name = &host.name;
-        self.mentioned.insert(name.to_string());
-        match host {
-            HostValue { resource: true, borrow: Some(false), .. } => Err(self.refuse(
-                name,
-                &format!("`{name}` is taken by `&mut`, and so it is passed"),
-                &format!("write `&mut {name}`"),
-            )),
-            HostValue { resource: false, borrow: Some(true), .. } => Err(self.refuse(
-                name,
-                &format!("`{name}` is taken by `&`, and cannot be passed by `&mut`"),
-                "take it by `&mut`: the calls that are given it stay in the order of the program",
-            )),
-            HostValue { resource: true, .. } if earlier.contains(&Argument::Host(host.argument)) => Err(self
-                .refuse(
-                    name,
-                    &format!("`{name}` is taken by `&mut`, and is passed to one call twice"),
-                    "pass it once",
-                )),
-            _ => Ok(syn::parse_quote!(#name)),
-        }
-    }
-
-    /// Reports a host value in the place of a buffer or a scalar.
-    pub(super) fn host_elsewhere(&mut self, name: &Ident) -> Reported {
-        self.mentioned.insert(name.to_string());
-        let resource = matches!(self.scopes.get(name), Some(Binding::Host { resource: true, .. }));
-        let scalar = match resource {
-            true => "a scalar, also one that it returns, by value".to_owned(),
-            false => format!("a scalar by value, or by an expression such as `{name}.method()`"),
-        };
-        self.refuse(
+/// Returns the expression that passes a host value to a call; `earlier` are the call's arguments before it.
+pub(super) fn passed_value(
+    lowering: &mut Lowering<'_>,
+    host: &HostValue,
+    earlier: &[Argument],
+) -> Lower<Expr> {
+    let name = &host.name;
+    lowering.arguments.mention(&name.to_string());
+    match host {
+        HostValue { resource: true, borrow: Some(false), .. } => Err(lowering.refuse(
             name,
-            &format!("`{name}` is a host value, which only calls and host statements take"),
-            &format!("pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and {scalar}"),
-        )
+            &format!("`{name}` is taken by `&mut`, and so it is passed"),
+            &format!("write `&mut {name}`"),
+        )),
+        HostValue { resource: false, borrow: Some(true), .. } => Err(lowering.refuse(
+            name,
+            &format!("`{name}` is taken by `&`, and cannot be passed by `&mut`"),
+            "take it by `&mut`: the calls that are given it stay in the order of the program",
+        )),
+        HostValue { resource: true, .. } if earlier.contains(&Argument::Host(host.argument)) => Err(lowering
+            .refuse(
+                name,
+                &format!("`{name}` is taken by `&mut`, and is passed to one call twice"),
+                "pass it once",
+            )),
+        _ => Ok(syn::parse_quote!(#name)),
     }
+}
 
-    /// Returns true for the name of a host value whose methods expressions of scalars may call.
-    pub(super) fn names_a_host_value(&self, expr: &Expr) -> bool {
-        let host =
-            |name: &Ident| matches!(self.scopes.get(name), Some(Binding::Host { resource: false, .. }));
-        name_alone(expr).is_some_and(host)
-    }
+/// Reports a host value in the place of a buffer or a scalar.
+pub(super) fn host_elsewhere(lowering: &mut Lowering<'_>, name: &Ident) -> Reported {
+    lowering.arguments.mention(&name.to_string());
+    let resource = matches!(lowering.scope.get(name), Some(Binding::Host { resource: true, .. }));
+    let scalar = match resource {
+        true => "a scalar, also one that it returns, by value".to_owned(),
+        false => format!("a scalar by value, or by an expression such as `{name}.method()`"),
+    };
+    lowering.refuse(
+        name,
+        &format!("`{name}` is a host value, which only calls and host statements take"),
+        &format!("pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and {scalar}"),
+    )
+}
+
+/// Returns true for the name of a host value whose methods expressions of scalars may call.
+pub(super) fn names_a_host_value(scope: &Scope, expr: &Expr) -> bool {
+    let host = |name: &Ident| matches!(scope.get(name), Some(Binding::Host { resource: false, .. }));
+    name_alone(expr).is_some_and(host)
 }

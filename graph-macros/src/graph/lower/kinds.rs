@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
+use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement};
 use cuweave_core::kind::SyncWord;
 use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream};
@@ -14,7 +14,15 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax, host_statements, syncs};
+use super::accesses::{buffer_argument, device_only, no_buffer, source_first};
+use super::after::{apply_attributes, name_statement};
+use super::conditionals::stays_in_body;
+use super::host_statements;
+use super::lowered::Lowered;
+use super::lowering::{Lower, Lowering, Reported};
+use super::syncs;
+use super::syntax::{LaunchArgument, Syntax};
+use super::views::view_of;
 use crate::dims::compact;
 use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
@@ -203,29 +211,27 @@ fn sync_step(of: &Evaluated<'_>, word: SyncWord, evaluation: &Ident) -> TokenStr
     quote!(#evaluation.#method(#(#values),*))
 }
 
-impl Lowering<'_> {
-    /// Lowers a call of a word.
-    pub(super) fn word(
-        &mut self,
-        word: &Word,
-        call: &ExprCall,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        if word.arguments.contains(&call.args.len()) {
-            return (word.lower)(self, call, name, attributes);
-        }
-        Err(self.refuse(
-            call,
-            &format!(
-                "`{}` does not take {} argument{}",
-                word.name,
-                call.args.len(),
-                if call.args.len() == 1 { "" } else { "s" }
-            ),
-            &format!("write `{}`", word.usage),
-        ))
+/// Lowers a call of a word.
+pub(super) fn lower_word(
+    lowering: &mut Lowering<'_>,
+    word: &Word,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    if word.arguments.contains(&call.args.len()) {
+        return (word.lower)(lowering, call, name, attributes);
     }
+    Err(lowering.refuse(
+        call,
+        &format!(
+            "`{}` does not take {} argument{}",
+            word.name,
+            call.args.len(),
+            if call.args.len() == 1 { "" } else { "s" }
+        ),
+        &format!("write `{}`", word.usage),
+    ))
 }
 
 /// Lowers `let b = alloc::<T>(len);`.
@@ -246,13 +252,14 @@ fn alloc(
         return Err(lowering.refuse(call, "an allocation needs a name", "write `let b = alloc::<T>(len);`"));
     };
     let len = lowering.bound(&call.args[0]);
-    let id = StatementId::new(lowering.statements.len());
-    let view = lowering.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
+    let id = lowering.program.next_statement();
+    let view =
+        lowering.program.add_buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
     let buffer = view.buffer;
     lowering.push(name.to_string(), name.span(), Kind::Alloc(buffer), Syntax::default(), Vec::new());
-    lowering.after(id, attributes);
-    lowering.scopes.bind(name, Binding::View(view));
-    lowering.scopes.bind_statement(name, Some(vec![id]));
+    apply_attributes(lowering, id, attributes);
+    lowering.scope.bind(name, Binding::View(view));
+    lowering.scope.bind_statement(name, Some(vec![id]));
     Ok(())
 }
 
@@ -275,19 +282,19 @@ fn free(
         };
         return Err(lowering.refuse(freed, "`free` takes the name of an allocation", &help));
     }
-    let Some(view) = lowering.view(freed)? else { return Err(lowering.no_buffer(freed, "free")) };
-    if !lowering.is_whole(&view) {
+    let Some(view) = view_of(lowering, freed)? else { return Err(no_buffer(lowering, freed, "free")) };
+    if !lowering.program.is_whole(&view) {
         return Err(lowering.refuse(
             freed,
             "a part of a buffer cannot be freed",
             "free the whole allocation by its name",
         ));
     }
-    lowering.stays_in_body(freed, view.buffer)?;
+    stays_in_body(lowering, freed, view.buffer)?;
     let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
     let id = lowering.push(text, freed.span(), Kind::Free(view.buffer), Syntax::default(), Vec::new());
-    lowering.after(id, attributes);
-    lowering.name(name, id);
+    apply_attributes(lowering, id, attributes);
+    name_statement(lowering, name, id);
     Ok(())
 }
 
@@ -298,16 +305,16 @@ fn fill(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    let access = lowering.buffer_argument(&call.args[0], "fill", Mode::Write)?;
-    lowering.device_only(&access, &call.args[0], "fill")?;
+    let access = buffer_argument(lowering, &call.args[0], "fill", Mode::Write)?;
+    device_only(lowering, &access, &call.args[0], "fill")?;
     let value = Box::new(lowering.substituted(&call.args[1]));
     let arguments = vec![LaunchArgument::Buffer(0), LaunchArgument::Scalar(value)];
     let syntax = Syntax { arguments, ..Syntax::default() };
     let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
     let span = name.map_or_else(|| call.span(), Ident::span);
     let id = lowering.push(text, span, Kind::Fill(()), syntax, vec![access]);
-    lowering.after(id, attributes);
-    lowering.name(name, id);
+    apply_attributes(lowering, id, attributes);
+    name_statement(lowering, name, id);
     Ok(())
 }
 
@@ -318,9 +325,9 @@ fn copy(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    lowering.source_first(call)?;
-    let from = lowering.buffer_argument(&call.args[0], "copy", Mode::Read);
-    let to = lowering.buffer_argument(&call.args[1], "copy", Mode::Write);
+    source_first(lowering, call)?;
+    let from = buffer_argument(lowering, &call.args[0], "copy", Mode::Read);
+    let to = buffer_argument(lowering, &call.args[1], "copy", Mode::Write);
     let (Ok(from), Ok(to)) = (from, to) else {
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);
@@ -330,8 +337,8 @@ fn copy(
     let arguments = vec![LaunchArgument::Buffer(0), LaunchArgument::Buffer(1)];
     let syntax = Syntax { arguments, ..Syntax::default() };
     let id = lowering.push(text, span, Kind::Copy(()), syntax, vec![from, to]);
-    lowering.after(id, attributes);
-    lowering.name(name, id);
+    apply_attributes(lowering, id, attributes);
+    name_statement(lowering, name, id);
     Ok(())
 }
 
@@ -389,13 +396,13 @@ impl<'l> Evaluated<'l> {
         let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
         let Part { argument, path } = &self.lowered.structure.parts[part];
         let field = path.iter().rev().find_map(Step::field);
-        field.map_or(self.lowered.argument_names[*argument].as_str(), |field| field)
+        field.map_or(self.lowered.arguments.names[*argument].as_str(), |field| field)
     }
 
     /// Returns the expression of an access to a part of an argument.
     pub fn part(&self, access: usize) -> Option<&'l Expr> {
         let (buffer, at) = (self.statement.accesses[access].buffer, self.spans[access].start());
-        let uses = &self.lowered.part_exprs;
+        let uses = &self.lowered.arguments.parts.exprs;
         let first = || uses.range((buffer, LineColumn { line: 0, column: 0 })..).next();
         let first = || first().filter(|((other, _), _)| *other == buffer).map(|(_, expr)| expr);
         uses.get(&(buffer, at)).or_else(first)

@@ -1,13 +1,13 @@
 //! Lowers the declaration of a library call: its parameters, an allocation for each scratch, and the statement that is captured.
 
-use cuweave_core::index::Index;
-use cuweave_core::ir::{Kind, Mode, Options, Origin, StatementId};
+use cuweave_core::ir::{Kind, Mode, Options, Origin};
 use proc_macro2::{Ident, Span};
 use syn::{Expr, Type};
 
-use super::numbers::scalars;
-use super::{Lowered, Lowering, Syntax};
-use crate::dims::Bound;
+use super::arguments::add_argument;
+use super::lowered::Lowered;
+use super::lowering::Lowering;
+use super::syntax::Syntax;
 use crate::graph::scope::View;
 use crate::graph::signature::{ArgumentKind, Signature};
 use crate::report::Report;
@@ -28,13 +28,10 @@ pub fn lower_call(
     report: &mut Report,
 ) -> Lowered {
     let mut lowering = Lowering::new(name, signature, report);
-    lowering.dim(Bound::constant(0));
-    (lowering.scalars, lowering.integers) = scalars(signature);
     let mut views: Vec<(View, Mode, Span)> = Vec::new();
-    let mut argument_buffers = Vec::new();
     for argument in &signature.arguments {
         let ArgumentKind::Buffer(ty) = &argument.kind else {
-            argument_buffers.push(None);
+            lowering.arguments.buffers.push(None);
             continue;
         };
         let mode = match (ty.mutable, ty.fresh) {
@@ -42,19 +39,26 @@ pub fn lower_call(
             (true, false) => Mode::ReadWrite,
             (false, _) => Mode::Read,
         };
-        let view = lowering.argument(&argument.name, argument.name.to_string(), ty);
-        argument_buffers.push(Some(view.buffer));
+        let view = add_argument(&mut lowering, &argument.name, argument.name.to_string(), ty);
+        lowering.arguments.buffers.push(Some(view.buffer));
         views.push((view, mode, argument.name.span()));
     }
     for ScratchParameter { name, element, len } in scratch {
         let len = lowering.bound(len);
-        let id = StatementId::new(lowering.statements.len());
-        let view =
-            lowering.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element.clone(), None);
+        let id = lowering.program.next_statement();
+        let view = lowering.program.add_buffer(
+            name.to_string(),
+            name.span(),
+            Origin::Alloc(id),
+            len,
+            element.clone(),
+            None,
+        );
         lowering.push(name.to_string(), name.span(), Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
         views.push((view, Mode::Write, name.span()));
     }
-    let accesses = views.iter().map(|(view, mode, span)| lowering.access(view, *mode, *span)).collect();
+    let accesses =
+        views.iter().map(|(view, mode, span)| lowering.program.access(view, *mode, *span)).collect();
     lowering.push(name.to_string(), name.span(), Kind::Capture(()), Syntax::default(), accesses);
-    lowering.finish(name, name.span().file(), Options { collective, ..Options::default() }, argument_buffers)
+    lowering.finish(name.span().file(), Options { collective, ..Options::default() })
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::meaning::Meaning;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Expr, FieldValue, Item, Macro, PatIdent};
+
+use crate::meaning::{Meaning, NamedMeaning};
 
 /// The names in an expression.
 #[derive(Default)]
@@ -48,10 +49,10 @@ impl Names {
 
     /// Returns true if a variable's name may be bound again in the expression, so that its value cannot be substituted
     /// there.
-    pub fn binds(&self, variables: &[(String, Meaning)]) -> bool {
-        variables
-            .iter()
-            .any(|(name, _)| self.mentioned.contains(name) && (self.opaque || self.bound.contains(name)))
+    pub fn binds(&self, variables: &[NamedMeaning]) -> bool {
+        variables.iter().any(|NamedMeaning { name, .. }| {
+            self.mentioned.contains(name) && (self.opaque || self.bound.contains(name))
+        })
     }
 }
 
@@ -89,11 +90,11 @@ impl<'e> Visit<'e> for Names {
 }
 
 /// Returns an expression inside a block that binds the mentioned variables to their values.
-pub fn with_bindings(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
+pub fn with_bindings(variables: &[NamedMeaning], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
     // Where several variables have one name, the innermost comes last and shadows the others.
-    let bindings = variables.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| {
-        let name = Ident::new(name, Span::call_site());
-        match value {
+    let bindings = variables.iter().filter(|known| mentioned.contains(&known.name)).map(|known| {
+        let name = Ident::new(&known.name, Span::call_site());
+        match &known.meaning {
             Meaning::Number(value) => {
                 let value = proc_macro2::Literal::i128_unsuffixed(*value);
                 quote::quote!(let #name = #value;)

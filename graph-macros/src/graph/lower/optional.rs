@@ -1,152 +1,118 @@
 //! Lowers `if let Some(b) = bias { .. } else { .. }` over buffers that may be absent, which the build decides. Such a buffer
 //! is a list of at most one.
 
-use cuweave_core::index::{Index, between};
-use cuweave_core::ir::StatementId;
 use proc_macro2::Ident;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprCall, ExprIf, ExprLet, ExprMatch, ExprMethodCall, Pat, Stmt};
+use syn::{Expr, ExprCall, ExprIf, ExprLet, ExprMatch, ExprMethodCall, Pat, Stmt};
 
-use super::calls::{is_named, ungrouped};
-use super::{Lower, Lowering};
+use super::lowering::{Lower, Lowering};
+use super::places::bind_place;
+use super::shapes::{is_named, ungrouped};
 use crate::dims::Bound;
 use crate::graph::place::{Place, PlaceKind};
-use crate::graph::scope::{Binding, Borrow};
+use crate::graph::scope::{Binding, Borrow, Scope};
 
 const HELP: &str = "write `if let Some(b) = bias { .. } else { .. }` for an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`, \
                     and `match` for a scalar";
 
-impl Lowering<'_> {
-    /// Returns the name in `let Some(name) = place`, and the place.
-    pub(super) fn optional<'e>(&mut self, pattern: &'e ExprLet) -> Lower<(Option<&'e Ident>, Place)> {
-        let name = match &*pattern.pat {
-            Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
-                name(&some.elems[0])
-            }
-            _ => None,
-        };
-        let of = ungrouped(&pattern.expr);
-        let of = lent(of).map_or(of, |lent| &*lent.receiver);
-        match (name, self.place(of)?) {
-            (Some(name), Some(place)) if is_optional(&place.kind) => Ok((name, place)),
-            _ => {
-                Err(self.refuse(pattern, "this pattern is not part of the language of graph functions", HELP))
-            }
+/// Returns the name in `let Some(name) = place`, and the place.
+pub(super) fn optional_pattern<'e>(
+    lowering: &mut Lowering<'_>,
+    pattern: &'e ExprLet,
+) -> Lower<(Option<&'e Ident>, Place)> {
+    let name = match &*pattern.pat {
+        Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => name(&some.elems[0]),
+        _ => None,
+    };
+    let of = ungrouped(&pattern.expr);
+    let of = lent(of).map_or(of, |lent| &*lent.receiver);
+    match (name, lowering.place(of)?) {
+        (Some(name), Some(place)) if is_optional(&place.kind) => Ok((name, place)),
+        _ => {
+            Err(lowering.refuse(pattern, "this pattern is not part of the language of graph functions", HELP))
         }
     }
+}
 
-    /// Returns the condition that there is a buffer.
-    pub(super) fn is_given(&mut self, place: &Place) -> Expr {
-        let list = self.substituted(&place.expr);
-        let tokens = quote_spanned!(list.span()=> ::cuweave::__private::is_given(&#list));
-        syn::parse2(tokens).unwrap_or_else(|_| syn::parse_quote!(false))
+/// Returns the condition that there is a buffer.
+pub(super) fn is_given(lowering: &mut Lowering<'_>, place: &Place) -> Expr {
+    let list = lowering.substituted(&place.expr);
+    let tokens = quote_spanned!(list.span()=> ::cuweave::__private::is_given(&#list));
+    syn::parse2(tokens).unwrap_or_else(|_| syn::parse_quote!(false))
+}
+
+/// Returns the argument in `Some(argument)`, if it may be a buffer.
+pub(super) fn in_some<'e>(scope: &Scope, argument: &'e Expr) -> Option<&'e Expr> {
+    let Expr::Call(some) = ungrouped(argument) else { return None };
+    let inner = some.args.first().filter(|_| some.args.len() == 1 && is_named(&some.func, "Some"))?;
+    let is_buffer = match ungrouped(inner) {
+        Expr::Reference(_) => true,
+        Expr::Path(path) => {
+            let binding = path.path.get_ident().and_then(|name| scope.get(name));
+            matches!(binding, Some(Binding::View(_) | Binding::Part(_)))
+        }
+        _ => false,
+    };
+    is_buffer.then_some(inner)
+}
+
+/// Returns the buffer, where there is one.
+pub(super) fn given_part(lowering: &mut Lowering<'_>, place: &Place) -> Place {
+    let first = lowering.program.dims.number(Bound::constant(0));
+    let borrow = match &place.kind {
+        PlaceKind::Buffers(buffer) if !buffer.mutable => Borrow::Shared,
+        _ => Borrow::Mutable,
+    };
+    let element = place.element(first, &syn::parse_quote!(0usize));
+    Place { borrow: Some(borrow), ..element }
+}
+
+/// Returns the first argument of a launch that is the name of a buffer or none, or `layer.bias.as_ref()`, by its
+/// index.
+pub(super) fn optional_argument<'e>(
+    lowering: &mut Lowering<'_>,
+    call: &'e ExprCall,
+) -> Lower<Option<(usize, &'e Expr)>> {
+    for (at, argument) in call.args.iter().enumerate() {
+        if optional_lent(lowering, argument)?.is_some() {
+            return Ok(Some((at, argument)));
+        }
     }
-
-    /// Returns the argument in `Some(argument)`, if it may be a buffer.
-    pub(super) fn in_some<'e>(&mut self, argument: &'e Expr) -> Option<&'e Expr> {
-        let Expr::Call(some) = ungrouped(argument) else { return None };
-        let inner = some.args.first().filter(|_| some.args.len() == 1 && is_named(&some.func, "Some"))?;
-        let is_buffer = match ungrouped(inner) {
-            Expr::Reference(_) => true,
-            Expr::Path(path) => {
-                let binding = path.path.get_ident().and_then(|name| self.scopes.get(name));
-                matches!(binding, Some(Binding::View(_) | Binding::Part(_)))
+    Ok(call.args.iter().enumerate().find(|(_, argument)| {
+        let inner = match ungrouped(argument) {
+            Expr::Reference(reference) => ungrouped(&reference.expr),
+            inner => inner,
+        };
+        let Expr::Path(path) = inner else { return false };
+        match path.path.get_ident().and_then(|name| lowering.scope.get(name)) {
+            Some(Binding::Part(place)) => {
+                matches!(&place.kind, PlaceKind::Buffers(buffer) if buffer.optional)
             }
             _ => false,
-        };
-        is_buffer.then_some(inner)
-    }
-
-    /// Returns the buffer, where there is one.
-    pub(super) fn given(&mut self, place: &Place) -> Place {
-        let first = self.dim(Bound::constant(0));
-        let borrow = match &place.kind {
-            PlaceKind::Buffers(buffer) if !buffer.mutable => Borrow::Shared,
-            _ => Borrow::Mutable,
-        };
-        let element = place.element(first, &syn::parse_quote!(0usize));
-        Place { borrow: Some(borrow), ..element }
-    }
-
-    /// Returns the first argument of a launch that is the name of a buffer or none, or `layer.bias.as_ref()`, by its
-    /// index.
-    pub(super) fn optional_argument<'e>(&mut self, call: &'e ExprCall) -> Lower<Option<(usize, &'e Expr)>> {
-        for (at, argument) in call.args.iter().enumerate() {
-            if self.optional_lent(argument)?.is_some() {
-                return Ok(Some((at, argument)));
-            }
         }
-        Ok(call.args.iter().enumerate().find(|(_, argument)| {
-            let inner = match ungrouped(argument) {
-                Expr::Reference(reference) => ungrouped(&reference.expr),
-                inner => inner,
-            };
-            let Expr::Path(path) = inner else { return false };
-            match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
-                Some(Binding::Part(place)) => {
-                    matches!(&place.kind, PlaceKind::Buffers(buffer) if buffer.optional)
-                }
-                _ => false,
-            }
-        }))
-    }
+    }))
+}
 
-    /// Returns `&layer.bias` for `layer.bias.as_ref()`, and `&mut layer.kept` for `layer.kept.as_mut()`.
-    pub(super) fn optional_lent(&mut self, argument: &Expr) -> Lower<Option<Expr>> {
-        let Some(lent) = lent(ungrouped(argument)) else { return Ok(None) };
-        let of = &lent.receiver;
-        let is_optional = self.place(of)?.is_some_and(|place| is_optional(&place.kind));
-        Ok(is_optional.then(|| match lent.method.to_string().ends_with("mut") {
-            true => syn::parse_quote_spanned!(argument.span()=> &mut #of),
-            false => syn::parse_quote_spanned!(argument.span()=> &#of),
-        }))
-    }
+/// Returns `&layer.bias` for `layer.bias.as_ref()`, and `&mut layer.kept` for `layer.kept.as_mut()`.
+pub(super) fn optional_lent(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Expr>> {
+    let Some(lent) = lent(ungrouped(argument)) else { return Ok(None) };
+    let of = &lent.receiver;
+    let is_optional = lowering.place(of)?.is_some_and(|place| is_optional(&place.kind));
+    Ok(is_optional.then(|| match lent.method.to_string().ends_with("mut") {
+        true => syn::parse_quote_spanned!(argument.span()=> &mut #of),
+        false => syn::parse_quote_spanned!(argument.span()=> &#of),
+    }))
+}
 
-    /// Lowers a launch with an argument that is a buffer or none: as two launches, of which the build chooses one.
-    pub(super) fn launch_with_or_without(
-        &mut self,
-        call: &ExprCall,
-        at: usize,
-        argument: &Expr,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        let given = Ident::new("given", argument.span());
-        let lent = self.optional_lent(argument)?;
-        let (of, given_on): (&Expr, Expr) = match lent.as_ref().unwrap_or(ungrouped(argument)) {
-            Expr::Reference(reference) => {
-                let (and, mutable) = (&reference.and_token, &reference.mutability);
-                (&reference.expr, syn::parse_quote!(#and #mutable #given))
-            }
-            bare => (bare, syn::parse_quote!(#given)),
-        };
-        let [mut with, mut without] = [call.clone(), call.clone()];
-        with.args[at] = given_on;
-        without.args[at] = syn::parse_quote_spanned!(argument.span()=> None);
-        let choice: ExprIf = syn::parse_quote_spanned!(call.span()=>
-            if let Some(#given) = #of { #(#attributes)* #with; } else { #(#attributes)* #without; }
-        );
-        let first = self.statements.len();
-        self.if_else(&choice)?;
-        if let Some(name) = name {
-            let launches = between(StatementId::new(first), StatementId::new(self.statements.len()));
-            self.scopes.bind(name, Binding::Statement);
-            self.scopes.bind_statement(name, Some(launches.collect()));
-        }
-        Ok(())
+/// Lowers a block in which a name stands for a part of an argument.
+pub(super) fn block_of(lowering: &mut Lowering<'_>, name: Option<&Ident>, place: Place, statements: &[Stmt]) {
+    lowering.scope.enter();
+    if let Some(name) = name {
+        bind_place(lowering, name, place);
     }
-
-    /// Lowers a block in which a name stands for a part of an argument.
-    pub(super) fn block_of(&mut self, name: Option<&Ident>, place: Place, statements: &[Stmt]) {
-        self.scopes.enter();
-        let variables = self.variables.len();
-        if let Some(name) = name {
-            self.bind_place(name, place);
-        }
-        self.statements(statements);
-        self.leave_block(variables);
-    }
+    lowering.statements(statements);
+    lowering.leave_block();
 }
 
 /// Returns true for what may be a buffer or none: an optional argument, or the field of a record, whose type rustc knows.

@@ -5,7 +5,11 @@ use cuweave_core::kind::SyncWord;
 use proc_macro2::Ident;
 use syn::{Attribute, ExprCall};
 
-use super::{LaunchArgument, Lower, Lowering};
+use super::accesses::buffer_argument;
+use super::host_statements::{kept_value, outside_bodies, push_word};
+use super::hosts::host_value;
+use super::lowering::{Lower, Lowering};
+use super::syntax::LaunchArgument;
 
 /// Lowers `wait_value(&flag, value);`.
 pub(super) fn wait_value(
@@ -14,7 +18,7 @@ pub(super) fn wait_value(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    lowering.sync(SyncWord::WaitValue, call, name, attributes)
+    sync_statement(lowering, SyncWord::WaitValue, call, name, attributes)
 }
 
 /// Lowers `write_value(&flag, value);`.
@@ -24,7 +28,7 @@ pub(super) fn write_value(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    lowering.sync(SyncWord::WriteValue, call, name, attributes)
+    sync_statement(lowering, SyncWord::WriteValue, call, name, attributes)
 }
 
 /// Lowers `wait_semaphore(&semaphore, value);`.
@@ -34,7 +38,7 @@ pub(super) fn wait_semaphore(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    lowering.sync(SyncWord::WaitSemaphore, call, name, attributes)
+    sync_statement(lowering, SyncWord::WaitSemaphore, call, name, attributes)
 }
 
 /// Lowers `signal(&semaphore, value);`.
@@ -44,58 +48,55 @@ pub(super) fn signal(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> Lower<()> {
-    lowering.sync(SyncWord::Signal, call, name, attributes)
+    sync_statement(lowering, SyncWord::Signal, call, name, attributes)
 }
 
-impl Lowering<'_> {
-    fn sync(
-        &mut self,
-        word: SyncWord,
-        call: &ExprCall,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        self.outside_bodies(call, &format!("`{}`", word.name()))?;
-        let target = &call.args[0];
-        let (mut arguments, mut accesses) = (Vec::new(), Vec::new());
-        match self.host(target) {
-            Some(host) if host.is_lent_mutably() && !host.is_resource() => {
-                let (name, word) = (&host.name, word.name());
-                let message = format!("`{name}` is shared with others, and is passed by `&`");
-                return Err(self.refuse(target, &message, &format!("write `{word}(&{name}, ..)`")));
-            }
-            Some(host) => {
-                let what = if word.is_value() { "a flag" } else { "a semaphore" };
-                arguments.push(LaunchArgument::Scalar(Box::new(self.kept(&host, what)?)));
-            }
-            None if word.is_value() => {
-                let mode = if word.waits() { Mode::Read } else { Mode::Write };
-                let access = self.buffer_argument(target, word.name(), mode)?;
-                let buffer = &self.buffers[access.0.buffer];
-                // Batch memory operations take no memory of pools, which cudarc allocates from, nor of graphs.
-                if !buffer.origin.is_pinned() {
-                    let message = format!(
-                        "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",
-                        buffer.name
-                    );
-                    let help =
-                        "take it as `&mut Pinned<[u32; 1]>`, or use a flag of the caller, `&Flag<u32>`";
-                    return Err(self.refuse(target, &message, help));
-                }
-                accesses.push(access);
-                arguments.push(LaunchArgument::Buffer(0));
-            }
-            None => {
-                let word = word.name();
-                let help =
-                    format!("declare it as an argument, `done: &Semaphore`, and write `{word}(&done, 1);`");
-                return Err(self.refuse(target, &format!("`{word}` takes a semaphore of the caller"), &help));
-            }
+fn sync_statement(
+    lowering: &mut Lowering<'_>,
+    word: SyncWord,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    outside_bodies(lowering, call, &format!("`{}`", word.name()))?;
+    let target = &call.args[0];
+    let (mut arguments, mut accesses) = (Vec::new(), Vec::new());
+    match host_value(&lowering.scope, target) {
+        Some(host) if host.is_lent_mutably() && !host.is_resource() => {
+            let (name, word) = (&host.name, word.name());
+            let message = format!("`{name}` is shared with others, and is passed by `&`");
+            return Err(lowering.refuse(target, &message, &format!("write `{word}(&{name}, ..)`")));
         }
-        for value in call.args.iter().skip(1) {
-            arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(value))));
+        Some(host) => {
+            let what = if word.is_value() { "a flag" } else { "a semaphore" };
+            arguments.push(LaunchArgument::Scalar(Box::new(kept_value(lowering, &host, what)?)));
         }
-        self.push_word(call, name, attributes, Kind::Sync(word, ()), arguments, accesses);
-        Ok(())
+        None if word.is_value() => {
+            let mode = if word.waits() { Mode::Read } else { Mode::Write };
+            let access = buffer_argument(lowering, target, word.name(), mode)?;
+            let buffer = lowering.program.buffer(access.access.buffer);
+            // Batch memory operations take no memory of pools, which cudarc allocates from, nor of graphs.
+            if !buffer.origin.is_pinned() {
+                let message = format!(
+                    "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",
+                    buffer.name
+                );
+                let help = "take it as `&mut Pinned<[u32; 1]>`, or use a flag of the caller, `&Flag<u32>`";
+                return Err(lowering.refuse(target, &message, help));
+            }
+            accesses.push(access);
+            arguments.push(LaunchArgument::Buffer(0));
+        }
+        None => {
+            let word = word.name();
+            let help =
+                format!("declare it as an argument, `done: &Semaphore`, and write `{word}(&done, 1);`");
+            return Err(lowering.refuse(target, &format!("`{word}` takes a semaphore of the caller"), &help));
+        }
     }
+    for value in call.args.iter().skip(1) {
+        arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(value))));
+    }
+    push_word(lowering, call, name, attributes, Kind::Sync(word, ()), arguments, accesses);
+    Ok(())
 }

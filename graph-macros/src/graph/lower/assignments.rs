@@ -1,0 +1,184 @@
+//! Lowers what gives the names of allocations another buffer: `swap(&mut a, &mut b);`, `h = y;`, `(a, b) = block(..);`.
+
+use cuweave_core::ir::Origin;
+use cuweave_core::structure::Item;
+use proc_macro2::Ident;
+use syn::{Attribute, Expr, ExprCall, Path};
+
+use super::conditionals::stays_in_body;
+use super::functions::call_function;
+use super::lowering::{Lower, Lowering};
+use super::scalars::names_a_scalar;
+use super::shapes::ungrouped;
+use super::views::view_of;
+use crate::graph::scope::{Binding, View};
+
+/// Lowers `swap(&mut a, &mut b);`, which exchanges the buffers of two names.
+pub(super) fn swap_names(lowering: &mut Lowering<'_>, a: &Expr, b: &Expr) -> Lower<()> {
+    let ((a, one), (b, other)) = (rebindable(lowering, a)?, rebindable(lowering, b)?);
+    same_length(lowering, &a, &one, &other)?;
+    stays_in_body(lowering, &a, one.buffer)?;
+    stays_in_body(lowering, &b, other.buffer)?;
+    lowering.program.rename(one.buffer, other.buffer);
+    if is_outer(lowering, &a) || is_outer(lowering, &b) {
+        lowering.nesting.push(Item::Swap(one.buffer, other.buffer));
+    } else {
+        lowering.scope.bind_again(&a, Binding::View(other));
+        lowering.scope.bind_again(&b, Binding::View(one));
+    }
+    Ok(())
+}
+
+/// Lowers `h = y;`, which rebinds the name `h` to the buffer of `y`, and `h = block(&h);` and `(a, b) = block(..);`,
+/// which rebind names to the results of a call.
+pub(super) fn assign_name(
+    lowering: &mut Lowering<'_>,
+    to: &Expr,
+    from: &Expr,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    if let Expr::Call(call) = ungrouped(from)
+        && let Expr::Path(callee) = ungrouped(&call.func)
+    {
+        return assign_results(lowering, to, call, &callee.path, attributes);
+    }
+    lowering.no_after(attributes);
+    let ((to, old), (from, new)) = (assigned_name(lowering, to)?, rebindable(lowering, from)?);
+    rebind(lowering, &to, &old, &new)?;
+    // The name that loses its buffer keeps the one without any other name.
+    let left = if is_outer(lowering, &to) { new } else { old };
+    lowering.scope.bind_again(&from, Binding::Moved(to, left));
+    Ok(())
+}
+
+/// Rebinds a name to the buffer of another one.
+fn rebind(lowering: &mut Lowering<'_>, to: &Ident, old: &View, new: &View) -> Lower<()> {
+    same_length(lowering, to, old, new)?;
+    stays_in_body(lowering, to, old.buffer)?;
+    stays_in_body(lowering, to, new.buffer)?;
+    lowering.program.rename(old.buffer, new.buffer);
+    if is_outer(lowering, to) {
+        lowering.nesting.push(Item::Rename { to: old.buffer, from: new.buffer });
+        lowering.scope.bind_again(to, Binding::View(old.clone()));
+    } else {
+        lowering.scope.bind_again(to, Binding::View(new.clone()));
+    }
+    Ok(())
+}
+
+fn assign_results(
+    lowering: &mut Lowering<'_>,
+    to: &Expr,
+    call: &ExprCall,
+    callee: &Path,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    let targets: Vec<&Expr> = match ungrouped(to) {
+        Expr::Tuple(tuple) => tuple.elems.iter().collect(),
+        one => vec![one],
+    };
+    let targets: Lower<Vec<Option<(Ident, View)>>> = targets
+        .into_iter()
+        .map(|target| match target {
+            Expr::Infer(_) => Ok(None),
+            target => assigned_name(lowering, target).map(Some),
+        })
+        .collect();
+    let targets = targets?;
+    let names: Vec<Option<Ident>> =
+        targets.iter().map(|target| target.as_ref().map(|target| target.0.clone())).collect();
+    lowering.scope.enter();
+    let done = match names.as_slice() {
+        [Some(name)] => lowering.expression(&Expr::Call(call.clone()), Some(name), attributes),
+        names => call_function(lowering, call, callee, names, &[attributes, &call.attrs].concat()),
+    };
+    let given: Vec<Option<Binding>> =
+        names.iter().map(|name| name.as_ref().and_then(|name| lowering.scope.get(name).cloned())).collect();
+    lowering.leave_block();
+    done?;
+    for (target, given) in targets.into_iter().zip(given) {
+        let Some((name, old)) = target else { continue };
+        match given {
+            Some(Binding::View(new)) if new.buffer != old.buffer => rebind(lowering, &name, &old, &new)?,
+            _ => {
+                return Err(lowering.refuse(
+                    &name,
+                    "only an allocation is assigned to the name of one",
+                    "assign what `alloc` or a graph function returns",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the assigned name and its declared buffer. The name may have been rebound since.
+fn assigned_name(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> {
+    if let Expr::Path(path) = ungrouped(expr)
+        && let Some(name) = path.path.get_ident()
+        && let Some(Binding::Moved(_, view)) = lowering.scope.get(name)
+    {
+        return Ok((name.clone(), view.clone()));
+    }
+    rebindable(lowering, expr)
+}
+
+/// Returns the name and the buffer of an allocation whose name is rebound.
+fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> {
+    let inner = match expr {
+        Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
+        expr => expr,
+    };
+    if let Expr::Index(_) = inner {
+        return Err(lowering.refuse(
+            expr,
+            "a part of a buffer is not assigned",
+            "write `fill(&mut x[i..i + 1], value);`, `copy(&y, &mut x[lo..hi]);` or launch a kernel",
+        ));
+    }
+    let name = match inner {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        _ => None,
+    };
+    let view = view_of(lowering, inner)?;
+    let of_an_allocation = |view: &View, lowering: &Lowering<'_>| {
+        matches!(lowering.program.buffer(view.buffer).origin, Origin::Alloc(_))
+            && lowering.program.is_whole(view)
+    };
+    match (name, view) {
+        (Some(name), Some(view)) if of_an_allocation(&view, lowering) => Ok((name, view)),
+        (Some(name), None) if names_a_scalar(&lowering.scope, inner) => Err(lowering.refuse(
+            expr,
+            &format!("`{name}` is a scalar, which keeps its value"),
+            "give the new value a `let` of its own; in a loop, compute it from the variable of the loop",
+        )),
+        _ => Err(lowering.refuse(
+            expr,
+            "only the names of whole allocations stand for another buffer",
+            "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy(&b, &mut a);`",
+        )),
+    }
+}
+
+fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View) -> Lower<()> {
+    let element = |view: &View| lowering.program.element(view.buffer);
+    if one.hi.poly == other.hi.poly && element(one) == element(other) {
+        return Ok(());
+    }
+    // The build compares length and element type of call results.
+    let returned = |view: &View| lowering.program.returned_by(view.buffer).is_some();
+    if returned(one) || returned(other) {
+        return Ok(());
+    }
+    Err(lowering.refuse(
+        at,
+        "the two allocations are not of one length and one element type",
+        "allocate both with the same expression: the length of the longest, of which launches take ranges, `&h[..n]`; or keep \
+         buffers of several lengths in records",
+    ))
+}
+
+/// Returns true for a name declared outside of the loop or arm being lowered.
+fn is_outer(lowering: &Lowering<'_>, name: &Ident) -> bool {
+    lowering.scope.depth_of(name).is_some_and(|scope| lowering.nesting.is_outer(scope))
+}

@@ -1,0 +1,44 @@
+//! The calls of graph functions.
+
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, CallId};
+use cuweave_core::structure::{Argument, Around, Call, CallPlace};
+use syn::Path;
+
+use crate::graph::paths::Callee;
+
+/// The called graph functions, without duplicates, and their calls.
+#[derive(Default)]
+pub(super) struct CallTable {
+    callees: Vec<Callee>,
+    calls: Vector<CallId, Call>,
+}
+
+impl CallTable {
+    /// Returns the number of the graph function that a path names, for a call that names `results` of its results.
+    pub fn callee(&mut self, path: &Path, results: usize) -> usize {
+        let known = self.callees.iter().position(|callee| callee.path == *path);
+        let number = known.unwrap_or(self.callees.len());
+        match known {
+            Some(number) => self.callees[number].results = self.callees[number].results.max(results),
+            None => self.callees.push(Callee { path: path.clone(), results }),
+        }
+        number
+    }
+
+    pub fn path(&self, callee: usize) -> &Path {
+        &self.callees[callee].path
+    }
+
+    pub fn add(&mut self, arguments: Vec<Argument>, results: Vec<BufferId>, around: Vec<Around>) -> CallId {
+        self.calls.push(Call { arguments, results, around, place: CallPlace::default() })
+    }
+
+    pub fn call(&self, number: CallId) -> &Call {
+        &self.calls[number]
+    }
+
+    pub fn finish(self) -> (Vec<Callee>, Vector<CallId, Call>) {
+        (self.callees, self.calls)
+    }
+}

@@ -1,0 +1,49 @@
+//! A lowered function, as the checks and the generated code read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_core::ir::StatementId;
+use cuweave_core::order::Source;
+use cuweave_core::structure::Structure;
+use cuweave_core::table::Op;
+use proc_macro2::{Ident, TokenStream};
+use syn::{Attribute, Expr, Type};
+
+use super::argument_facts::ArgumentFacts;
+use super::nesting::Loops;
+use super::spans::Spans;
+use super::syntax::Syntax;
+use crate::graph::paths::Callee;
+
+/// A lowered function: the IR, and the syntax that generated code needs.
+pub struct Lowered {
+    pub source: Source,
+    /// The postfix code of each of the program's dims.
+    pub dims: Vec<Vec<Op>>,
+    /// The leaves of that code: the user's expressions, converted to `Dim`.
+    pub leaves: Vec<TokenStream>,
+    /// Names of the integer arguments. Arithmetic on them is done in 64 bits and checked.
+    pub integers: BTreeSet<String>,
+    /// The element type of each buffer.
+    pub elements: Vec<Type>,
+    /// The expressions of each statement.
+    pub syntax: Vec<Syntax>,
+    /// The lint levels of the statements that set any.
+    pub lints: BTreeMap<StatementId, Vec<Attribute>>,
+    pub arguments: ArgumentFacts,
+    /// The spans of faults.
+    pub spans: Spans,
+    /// The nesting of the statements.
+    pub structure: Structure,
+    pub loops: Loops,
+    /// The values of scalars with a written type, as expressions of that type.
+    pub typed: Vec<Expr>,
+    /// The names that `let` gives to statements.
+    pub named: Vec<String>,
+    /// The graph functions that it calls, without duplicates.
+    pub callees: Vec<Callee>,
+    /// Names used as buffers that are not bound in the function. rustc reports them.
+    pub unknown: Vec<Ident>,
+    /// True if the function is faulty. Only its signature is generated then.
+    pub faulty: bool,
+}

@@ -1,0 +1,331 @@
+//! The program that is being built: its buffers, its statements, and what faults make unknown of both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{
+    self, Access, Buffer, BufferId, Device, DimId, Kind, Lifetime, Mode, Options, Origin, Program, Statement,
+    StatementId,
+};
+use cuweave_core::order::{Regions, Source};
+use cuweave_ptx::nearest::nearest;
+use proc_macro2::{Ident, Span};
+use syn::{Attribute, Type};
+
+use super::call_table::CallTable;
+use super::dim_table::{DimTable, FinishedDims};
+use super::numbers::Turn;
+use super::spans::Spans;
+use super::syntax::Syntax;
+use crate::dims::Bound;
+use crate::graph::scope::{Borrow, Resolved, View};
+
+/// An access and the place of its expression.
+#[derive(Clone, Copy)]
+pub(super) struct SpannedAccess {
+    pub access: Access,
+    pub span: Span,
+}
+
+/// A program being built. `elements`, `poisoned` and the spans of buffers have an entry for each buffer; `syntax` and the spans of
+/// statements one for each statement.
+pub(super) struct ProgramBuilder {
+    pub dims: DimTable,
+    buffers: Vector<BufferId, Buffer>,
+    elements: Vec<Type>,
+    /// True for buffers of which a reported fault has made the contents unknown.
+    poisoned: Vector<BufferId, bool>,
+    /// The ranges of arguments that are uninitialised on entry.
+    fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The arguments among them whose contents are discarded before each launch.
+    discarded: Vec<BufferId>,
+    /// Parts of parts of buffers.
+    views: BTreeSet<ir::View>,
+    statements: Vector<StatementId, Statement>,
+    syntax: Vec<Syntax>,
+    lints: BTreeMap<StatementId, Vec<Attribute>>,
+    outputs: Vec<BufferId>,
+    /// The outputs whose declared length is another expression, with both lengths.
+    returned_lengths: Vec<(BufferId, DimId, DimId)>,
+    /// The buffers on both sides of assignments and swaps of names.
+    renames: Vec<BufferId>,
+    spans: Spans,
+    /// True if an `#[after]` names something unknown.
+    order_unknown: bool,
+}
+
+/// The program of a lowered function.
+pub(super) struct FinishedProgram {
+    pub source: Source,
+    pub dims: FinishedDims,
+    pub elements: Vec<Type>,
+    pub syntax: Vec<Syntax>,
+    pub lints: BTreeMap<StatementId, Vec<Attribute>>,
+    pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
+    pub spans: Spans,
+}
+
+impl ProgramBuilder {
+    pub fn new(dims: DimTable) -> ProgramBuilder {
+        ProgramBuilder {
+            dims,
+            buffers: Vector::new(),
+            elements: Vec::new(),
+            poisoned: Vector::new(),
+            fresh: Vec::new(),
+            discarded: Vec::new(),
+            views: BTreeSet::new(),
+            statements: Vector::new(),
+            syntax: Vec::new(),
+            lints: BTreeMap::new(),
+            outputs: Vec::new(),
+            returned_lengths: Vec::new(),
+            renames: Vec::new(),
+            spans: Spans::default(),
+            order_unknown: false,
+        }
+    }
+
+    /// Adds a buffer, and returns the view of all of it.
+    pub fn add_buffer(
+        &mut self,
+        name: String,
+        span: Span,
+        origin: Origin,
+        len: Bound,
+        element: Type,
+        borrow: Option<Borrow>,
+    ) -> View {
+        let dim = self.dims.number(len.clone());
+        let buffer = self.buffers.push(Buffer {
+            name: name.into(),
+            line: span.start().line as u32,
+            column: 0,
+            file: None,
+            origin,
+            len: dim,
+            element: 0,
+            align: 0,
+        });
+        self.elements.push(element);
+        self.spans.buffers.push(span);
+        self.poisoned.push(false);
+        View { buffer, lo: Bound::constant(0), hi: len, borrow }
+    }
+
+    /// The number of the buffer that is added next.
+    pub fn next_buffer(&self) -> BufferId {
+        BufferId::new(self.buffers.len())
+    }
+
+    pub fn buffer(&self, buffer: BufferId) -> &Buffer {
+        &self.buffers[buffer]
+    }
+
+    /// The type of a buffer's elements; `()` if it is not known here.
+    pub fn element(&self, buffer: BufferId) -> &Type {
+        &self.elements[buffer.index()]
+    }
+
+    /// Marks an argument as uninitialised on entry.
+    pub fn add_fresh(&mut self, buffer: BufferId) {
+        let zero = self.dims.number(Bound::constant(0));
+        self.fresh.push((buffer, zero, self.buffers[buffer].len));
+    }
+
+    /// Marks an argument whose contents are discarded before each launch.
+    pub fn add_discarded(&mut self, buffer: BufferId) {
+        self.discarded.push(buffer);
+    }
+
+    pub fn is_whole(&self, view: &View) -> bool {
+        let len = self.buffers[view.buffer].len;
+        view.lo.poly.as_constant() == Some(0) && view.hi.poly == self.dims.bound(len).poly
+    }
+
+    pub fn access(&mut self, view: &View, mode: Mode, span: Span) -> SpannedAccess {
+        let (lo, hi) = (self.dims.number(view.lo.clone()), self.dims.number(view.hi.clone()));
+        SpannedAccess { access: Access { buffer: view.buffer, mode, lo, hi, relied_on: false }, span }
+    }
+
+    /// Makes the build check that a part of a view lies in it. A part of a whole buffer is checked at each use.
+    pub fn check_part(&mut self, view: &View, lo: &Bound, hi: &Bound, at: Span) {
+        if self.is_whole(view) {
+            return;
+        }
+        let mut dim = |bound: &Bound| self.dims.number(bound.clone());
+        let (lo, hi, of) = (dim(lo), dim(hi), (dim(&view.lo), dim(&view.hi)));
+        let line = at.start().line as u32;
+        self.views.insert(ir::View { buffer: view.buffer, line, column: 0, file: None, lo, hi, of });
+    }
+
+    pub fn poison(&mut self, buffer: BufferId) {
+        self.poisoned[buffer] = true;
+    }
+
+    pub fn poison_all(&mut self) {
+        self.poisoned.iter_mut().for_each(|poisoned| *poisoned = true);
+    }
+
+    /// Poisons the buffers whose name is the nearest to a name.
+    pub fn poison_nearest(&mut self, name: &str) {
+        let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
+        if let Some(near) = nearest(name, names.iter().map(String::as_str)) {
+            for (buffer, poisoned) in names.iter().zip(&mut self.poisoned) {
+                *poisoned |= buffer == near;
+            }
+        }
+    }
+
+    /// Adds a statement.
+    pub fn add_statement(
+        &mut self,
+        name: String,
+        span: Span,
+        kind: Kind,
+        on: Option<DimId>,
+        syntax: Syntax,
+        accesses: Vec<SpannedAccess>,
+    ) -> StatementId {
+        let start = span.start();
+        self.spans.statements.push(span);
+        self.spans.places.push((start.line, start.column));
+        self.spans.accesses.push(accesses.iter().map(|access| access.span).collect());
+        self.spans.after.push(Vec::new());
+        self.syntax.push(syntax);
+        self.statements.push(Statement {
+            name: name.into(),
+            line: start.line as u32,
+            column: 0,
+            file: None,
+            kind,
+            accesses: accesses.into_iter().map(|access| access.access).collect(),
+            after: Vec::new().into(),
+            on,
+            device: Device::FIRST,
+        })
+    }
+
+    /// The number of the statement that is added next.
+    pub fn next_statement(&self) -> StatementId {
+        StatementId::new(self.statements.len())
+    }
+
+    pub fn statement(&self, statement: StatementId) -> &Statement {
+        &self.statements[statement]
+    }
+
+    /// Returns the name of the call that returns a buffer.
+    pub fn returned_by(&self, buffer: BufferId) -> Option<&str> {
+        let Origin::Alloc(at) = self.buffers[buffer].origin else { return None };
+        match self.statements.get(at) {
+            Some(Statement { kind: Kind::Call(_), name, .. }) => Some(name),
+            _ => None,
+        }
+    }
+
+    pub fn put_on(&mut self, statement: StatementId, device: Option<DimId>) {
+        self.statements[statement].on = device;
+    }
+
+    pub fn set_lints(&mut self, statement: StatementId, levels: Vec<Attribute>) {
+        self.lints.insert(statement, levels);
+    }
+
+    /// Orders a statement after another one.
+    pub fn order(&mut self, statement: StatementId, after: StatementId, at: Span) {
+        self.statements[statement].after.to_mut().push(after);
+        self.spans.after[statement.index()].push(at);
+    }
+
+    /// Orders statements after those that their `#[after(..)]` names.
+    pub fn resolve(&mut self, resolved: Vec<Resolved>) {
+        for (after, targets) in resolved {
+            self.order_unknown |= targets.is_none();
+            for target in targets.into_iter().flatten() {
+                self.order(after.statement, target, after.name.span());
+            }
+        }
+    }
+
+    /// Notes a fault in the written order, so that nothing is said of what it leaves open.
+    pub fn order_is_unknown(&mut self) {
+        self.order_unknown = true;
+    }
+
+    /// Notes that names of two buffers are exchanged, or one is given to the other.
+    pub fn rename(&mut self, one: BufferId, other: BufferId) {
+        self.renames.extend([one, other]);
+    }
+
+    /// Returns a buffer from the graph, under the length that the return type declares.
+    pub fn returns(&mut self, buffer: BufferId, declared: DimId, at: Span) {
+        let len = self.buffers[buffer].len;
+        if declared != len {
+            self.returned_lengths.push((buffer, declared, len));
+        }
+        self.outputs.push(buffer);
+        self.spans.outputs.push(at);
+    }
+
+    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a buffer.
+    fn name_statements(&mut self, calls: &CallTable) {
+        let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
+        used.extend(self.renames.iter().copied());
+        for (at, statement) in self.statements.enumerate() {
+            used.extend(statement.kind.lifetime().map(|lifetime| match lifetime {
+                Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer) => buffer,
+            }));
+            let own = |buffer: BufferId| self.buffers[buffer].origin == Origin::Alloc(at);
+            used.extend(statement.accesses.iter().map(|access| access.buffer).filter(|&buffer| !own(buffer)));
+        }
+        for (statement, syntax) in self.statements.iter().zip(&mut self.syntax) {
+            let Kind::Call(call) = statement.kind else { continue };
+            let results = &calls.call(call).results;
+            if syntax.returns.is_none() && results.iter().any(|result| used.contains(result)) {
+                syntax.returns = Some(results.len());
+            }
+            for result in results.iter().filter(|result| !used.contains(result)) {
+                self.elements[result.index()] = syn::parse_quote!(());
+            }
+        }
+    }
+
+    pub fn finish(
+        mut self,
+        name: &Ident,
+        file: String,
+        options: Options,
+        calls: &CallTable,
+        turns: &[Turn],
+    ) -> FinishedProgram {
+        self.name_statements(calls);
+        let mut dims = self.dims.finish(turns);
+        let program = Program {
+            name: name.to_string().into(),
+            file: file.into(),
+            options,
+            dims: std::mem::take(&mut dims.texts),
+            buffers: self.buffers,
+            statements: self.statements,
+            views: self.views.into_iter().collect(),
+            outputs: self.outputs.into(),
+        };
+        let regions = Regions { fresh: self.fresh, discarded: self.discarded, ..Regions::default() };
+        FinishedProgram {
+            source: Source {
+                program,
+                polys: std::mem::take(&mut dims.polys),
+                poisoned: self.poisoned,
+                order_unknown: self.order_unknown,
+                regions,
+            },
+            dims,
+            elements: self.elements,
+            syntax: self.syntax,
+            lints: self.lints,
+            returned_lengths: self.returned_lengths,
+            spans: self.spans,
+        }
+    }
+}

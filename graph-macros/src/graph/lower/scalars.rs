@@ -1,0 +1,83 @@
+//! Names of scalars: `let dim = heads * head_dim;`, and the expressions that give scalars.
+
+use proc_macro2::Ident;
+use syn::{Expr, Type};
+
+use super::hosts::names_a_host_value;
+use super::lowering::Lowering;
+use super::shapes::{is_scalar_expression, name_alone, ungrouped};
+use crate::dims::typed;
+use crate::graph::scope::{Binding, Scope};
+
+/// Lowers `let dim = heads * head_dim;`: the name stands for the expression of scalars.
+pub(super) fn name_scalar(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) {
+    let value = lowering.substituted(value);
+    stands_for_scalar(lowering, name, &value);
+}
+
+/// Binds a name to an expression of scalars in which names are substituted already.
+pub(super) fn stands_for_scalar(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) {
+    lowering.scope.bind_scalar(name, syn::parse_quote!((#value)));
+}
+
+/// Lowers `let dim: u64 = n as u64 * 2;`. rustc checks the expression against the type.
+pub(super) fn typed_scalar(lowering: &mut Lowering<'_>, name: &Ident, ty: &Type, value: &Expr) {
+    let value = lowering.substituted(value);
+    stands_for_typed_scalar(lowering, name, ty, &value);
+}
+
+/// Binds a name to a typed expression of scalars in which names are substituted already.
+pub(super) fn stands_for_typed_scalar(lowering: &mut Lowering<'_>, name: &Ident, ty: &Type, value: &Expr) {
+    let typed: Expr = typed(ty, value);
+    lowering.typed.push(typed.clone());
+    lowering.scope.bind_scalar(name, typed);
+}
+
+/// Returns true for an expression of a scalar: by its syntax, or as the name or a part of one.
+pub(super) fn gives_a_scalar(scope: &Scope, expr: &Expr) -> bool {
+    let mut whole = expr;
+    while let Expr::Field(syn::ExprField { base: inner, .. })
+    | Expr::Index(syn::ExprIndex { expr: inner, .. }) = ungrouped(whole)
+    {
+        whole = inner;
+    }
+    // A bare host value is none, but its fields are.
+    let of_host = names_a_host_value(scope, whole) && name_alone(expr).is_none();
+    is_scalar_expression(expr) || of_host || names_a_scalar(scope, ungrouped(whole))
+}
+
+/// Returns true for an expression that is a launch configuration, or a part of one: `(grid, block)`, `per_item(n)`.
+pub(super) fn configures(scope: &Scope, expr: &Expr) -> bool {
+    match ungrouped(expr) {
+        Expr::Tuple(tuple) => {
+            let part = |part: &Expr| {
+                gives_a_scalar(scope, part) || names_a_constant(scope, part) || configures(scope, part)
+            };
+            !tuple.elems.is_empty() && tuple.elems.iter().all(part)
+        }
+        Expr::Call(call) => match ungrouped(&call.func) {
+            Expr::Path(path) => {
+                let configures = |name: &Ident| name == "per_item" || name == "LaunchConfig";
+                path.path.segments.iter().any(|segment| configures(&segment.ident))
+            }
+            _ => false,
+        },
+        Expr::Struct(literal) => {
+            literal.path.segments.last().is_some_and(|last| last.ident == "LaunchConfig")
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for the name of a scalar.
+pub(super) fn names_a_scalar(scope: &Scope, expr: &Expr) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.get_ident().is_some_and(|name| {
+        scope.is_scalar(name) && matches!(scope.get(name), Some(Binding::Number) | None)
+    }))
+}
+
+/// Returns true for a path that nothing in the function binds: a constant, or a name that rustc does not find.
+pub(super) fn names_a_constant(scope: &Scope, expr: &Expr) -> bool {
+    matches!(ungrouped(expr), Expr::Path(path) if path.qself.is_none()
+        && path.path.get_ident().is_none_or(|name| !scope.is_scalar(name) && scope.get(name).is_none()))
+}
