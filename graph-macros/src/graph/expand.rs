@@ -410,7 +410,7 @@ impl Expansion<'_> {
         });
         let described = self.described();
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
-        let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters), false);
+        let table = table::table(self.lowered, self.signature, &self.steps, &self.setters, false);
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars, &TypeParameters::default());
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);

@@ -27,7 +27,7 @@ const SHARED: i128 = 227 * 1024;
 #[derive(Clone)]
 pub struct Literal {
     /// The names of the function and of the message.
-    rule: (&'static str, &'static str),
+    rule: &'static LiteralRule,
     /// The function's arguments.
     pub values: Vec<u32>,
     pub span: Span,
@@ -36,12 +36,20 @@ pub struct Literal {
 /// A line, a column, and the function that checks the literals there.
 pub type Place = (usize, usize, &'static str);
 
-const GRID_RULE: (&str, &str) = ("__admits_grid", "__GRIDS");
-const BLOCK_RULE: (&str, &str) = ("__admits_block", "__BLOCKS");
-const SHARED_RULE: (&str, &str) = ("__admits_shared", "__SHARED");
+/// What a kernel says of the literals at one place of a configuration.
+struct LiteralRule {
+    /// The name of the function that checks them.
+    admits: &'static str,
+    /// The name of the message.
+    takes: &'static str,
+}
+
+const GRID_RULE: LiteralRule = LiteralRule { admits: "__admits_grid", takes: "__GRIDS" };
+const BLOCK_RULE: LiteralRule = LiteralRule { admits: "__admits_block", takes: "__BLOCKS" };
+const SHARED_RULE: LiteralRule = LiteralRule { admits: "__admits_shared", takes: "__SHARED" };
 
 impl Literal {
-    fn of(expr: &Expr, rule: (&'static str, &'static str)) -> Option<Literal> {
+    fn of(expr: &Expr, rule: &'static LiteralRule) -> Option<Literal> {
         let mut values = parts(expr)
             .into_iter()
             .map(|part| constant(part, &[]).and_then(|value| u32::try_from(value).ok()))
@@ -53,13 +61,13 @@ impl Literal {
     /// Returns the place of its assertion.
     pub fn place(&self) -> Place {
         let start = self.span.start();
-        (start.line, start.column, self.rule.0)
+        (start.line, start.column, self.rule.admits)
     }
 
     /// Returns the assertion that a kernel takes it, with all values that it has in turns of a loop. rustc evaluates it after the
     /// macros.
     pub fn assertion(&self, values: &[&[u32]], kernel: &syn::Path) -> TokenStream {
-        let Literal { rule: (admits, takes), span, .. } = self;
+        let Literal { rule: LiteralRule { admits, takes }, span, .. } = self;
         let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
         let [all, at] = ["all", "at"].map(|name| Ident::new(name, Span::mixed_site()));
         let (imports, found) = (paths::imports(kernel), paths::found(kernel));
@@ -131,8 +139,8 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
             extent(grid, "grid", &GRID, None, report);
             extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
-            literals.extend(Literal::of(grid, GRID_RULE));
-            literals.extend(Literal::of(block, BLOCK_RULE));
+            literals.extend(Literal::of(grid, &GRID_RULE));
+            literals.extend(Literal::of(block, &BLOCK_RULE));
             if let Some(bytes) = tuple.elems.get(2) {
                 shared(bytes, literals, report);
             }
@@ -150,10 +158,10 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
                 let Member::Named(name) = &field.member else { continue };
                 if name == "grid_dim" {
                     extent(&field.expr, "grid", &GRID, None, report);
-                    literals.extend(Literal::of(&field.expr, GRID_RULE));
+                    literals.extend(Literal::of(&field.expr, &GRID_RULE));
                 } else if name == "block_dim" {
                     extent(&field.expr, "block", &BLOCK, Some(BLOCK_THREADS), report);
-                    literals.extend(Literal::of(&field.expr, BLOCK_RULE));
+                    literals.extend(Literal::of(&field.expr, &BLOCK_RULE));
                 } else if name == "shared_mem_bytes" {
                     shared(&field.expr, literals, report);
                 }
@@ -172,7 +180,7 @@ fn shared(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
         let message = format!("a block has at most {SHARED} bytes of dynamic shared memory on any device");
         refuse(expr, &message, report);
     } else if let Ok(value) = u32::try_from(bytes) {
-        literals.push(Literal { rule: SHARED_RULE, values: vec![value], span: expr.span() });
+        literals.push(Literal { rule: &SHARED_RULE, values: vec![value], span: expr.span() });
     }
 }
 

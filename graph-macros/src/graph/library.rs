@@ -220,7 +220,7 @@ impl Declaration<'_> {
         let kept = || Setter { fixed: Some("a library call keeps its value".to_owned()), passed: Vec::new() };
         let setters = self.known().map(|_| kept()).collect();
         let generic = !self.types.is_empty();
-        let table = table::table(lowered, &self.signature, (&steps, &setters), generic);
+        let table = table::table(lowered, &self.signature, &steps, &setters, generic);
         let own = match generic {
             true => {
                 let layouts = table::layouts(lowered);

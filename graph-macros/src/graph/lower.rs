@@ -1,9 +1,9 @@
 //! From tokens to the IR: statements in program order, loops unrolled, names resolved, views as ranges of their
 //! buffers. Syntax outside the language is CW001; statements that depend on a faulty name are left out without further errors.
 //!
-//! A [`Lowering`] is the names in scope, the arguments, the program that is built, the nesting of its statements and its calls, each
-//! with an owner of its own. Functions take as few of them as they need. Blocks and expressions nest, so that their lowering is methods
-//! of the whole; a module imports only modules that do not import it.
+//! A [`Lowering`] has an owner for each of these: the names in scope, the arguments, the program that is built, the
+//! nesting of its statements, its calls. Functions take one owner where that is enough. Statements and expressions nest,
+//! so that lowering them is methods of the whole, and modules import each other one way.
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::ir::{Options, Order};

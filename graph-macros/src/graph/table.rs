@@ -22,12 +22,13 @@ use super::steps::{FIELD, Steps};
 pub(super) fn table(
     lowered: &Lowered,
     signature: &Signature,
-    (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+    steps: &Steps<'_>,
+    setters: &Vector<ScalarId, Setter<'_>>,
     generic: bool,
 ) -> TokenStream {
     let (types, layouts) = types(lowered);
     let types = if generic { Vec::new() } else { types };
-    let scalars = scalars(lowered, signature, (steps, setters));
+    let scalars = scalars(lowered, signature, steps, setters);
     let bytes = encode(&Printed {
         program: &lowered.source.program,
         layouts: &layouts,
@@ -120,7 +121,8 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
 fn scalars(
     lowered: &Lowered,
     signature: &Signature,
-    (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+    steps: &Steps<'_>,
+    setters: &Vector<ScalarId, Setter<'_>>,
 ) -> Vec<Scalar> {
     let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
     // No setter moves a bound that a scalar of a record reaches.

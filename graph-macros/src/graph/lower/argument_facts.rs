@@ -24,8 +24,8 @@ pub struct ArgumentFacts {
     pub mentioned: BTreeSet<String>,
     /// The names of the host values that host statements and events keep.
     pub kept: BTreeSet<String>,
-    /// The scalars of records that arguments of calls mention, in the order of their numbers, which follow those of the scalar
-    /// arguments.
+    /// The scalars of records that arguments of calls mention, in the order of their numbers, which follow those of
+    /// the scalar arguments.
     pub field_scalars: Vec<String>,
     pub parts: Parts,
     /// The numbers of the scalar arguments.

@@ -24,8 +24,8 @@ pub(super) struct Elements {
     backwards: bool,
 }
 
-/// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`, `w.iter_mut()`, and these
-/// with `.enumerate()` and `.rev()`.
+/// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`,
+/// `w.iter_mut()`, and these with `.enumerate()` and `.rev()`.
 pub(super) fn elements_of(scope: &Scope, expr: &Expr) -> Option<Elements> {
     match expr {
         Expr::Paren(inner) => elements_of(scope, &inner.expr),

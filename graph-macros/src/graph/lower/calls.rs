@@ -1,4 +1,4 @@
-//! Launches, and the arguments of statements.
+//! Lowers calls: of words, of kernels, of graph functions.
 
 use cuweave_core::index::between;
 use cuweave_core::ir::Kind;

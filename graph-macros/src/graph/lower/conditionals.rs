@@ -167,7 +167,8 @@ fn part_kind(scope: &Scope, expr: &Expr) -> Option<PartKind> {
     }
 }
 
-/// Returns the tokens of a condition that the build evaluates. If it is a bare field of a record, rustc says that it is no scalar.
+/// Returns the tokens of a condition that the build evaluates. If it is a bare field of a record, rustc says that it
+/// is no scalar.
 pub(super) fn tokens_of_choice(scope: &Scope, condition: &Expr, substituted: &Expr) -> TokenStream {
     let Operand { expr, negated, borrowed } = operand(condition);
     if borrowed || part_kind(scope, expr) != Some(PartKind::Field) {
@@ -251,7 +252,8 @@ fn device_loop(
     done
 }
 
-/// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in each turn.
+/// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in
+/// each turn.
 fn count_turns(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWhile) -> Lower<()> {
     if !lowering.nesting.count(label) {
         return Err(lowering.refuse(
@@ -395,8 +397,8 @@ fn counter(lowering: &mut Lowering<'_>, span: Span) -> SpannedAccess {
     lowering.program.access(&view, Mode::Write, span)
 }
 
-/// Refuses a change of the buffer that a name stands for, or of its lifetime, in a body that does not allocate it: the nodes of
-/// a body keep their addresses in all turns, and another arm may run.
+/// Refuses a change of the buffer that a name stands for, or of its lifetime, in a body that does not allocate it:
+/// the nodes of a body keep their addresses in all turns, and another arm may run.
 pub(super) fn stays_in_body(
     lowering: &mut Lowering<'_>,
     at: &(impl ToTokens + Spanned),

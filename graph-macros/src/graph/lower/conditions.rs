@@ -112,17 +112,24 @@ pub(super) fn pattern_test(dims: &mut DimTable, pattern: &Pat, of: &Expr) -> Tes
     }
 }
 
+/// A name that a pattern binds, and the expression that it stands for.
+#[derive(PartialEq)]
+pub(super) struct PatternName {
+    pub name: Ident,
+    pub value: Expr,
+}
+
 /// Adds the names that a pattern binds, with the expressions that they stand for.
 pub(super) fn bound_by(
     lowering: &mut Lowering<'_>,
     pattern: &Pat,
     of: &Expr,
-    names: &mut Vec<(Ident, Expr)>,
+    names: &mut Vec<PatternName>,
 ) -> Lower<()> {
     match pattern {
         Pat::Wild(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_) | Pat::Const(_) => Ok(()),
         Pat::Ident(name) if name.by_ref.is_none() => {
-            names.push((name.ident.clone(), of.clone()));
+            names.push(PatternName { name: name.ident.clone(), value: of.clone() });
             match &name.subpat {
                 Some((_, inner)) => bound_by(lowering, inner, of, names),
                 None => Ok(()),
@@ -134,7 +141,7 @@ pub(super) fn bound_by(
             for case in &or.cases {
                 let mut names = Vec::new();
                 bound_by(lowering, case, of, &mut names)?;
-                names.sort_by(|one, other| one.0.cmp(&other.0));
+                names.sort_by(|one, other| one.name.cmp(&other.name));
                 cases.push(names);
             }
             // All cases must bind the same names to the same parts.

@@ -9,8 +9,8 @@ use super::lowering::{Lower, Lowering};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::meaning::constant;
 
-/// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of attributes that
-/// are unknown, which were reported.
+/// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of
+/// attributes that are unknown, which were reported.
 pub(super) fn around(
     lowering: &mut Lowering<'_>,
     attributes: &[Attribute],
@@ -80,8 +80,8 @@ pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option
     Some(lowering.program.dims.number(bound))
 }
 
-/// Returns the help for an operand of `#[on(..)]` that is no number: a literal of another kind, or a place as `#[prefetch(..)]` and
-/// `#[advise(..)]` name it, unless the function declares the name.
+/// Returns the help for an operand of `#[on(..)]` that is no number: a literal of another kind, or a place as
+/// `#[prefetch(..)]` and `#[advise(..)]` name it, unless the function declares the name.
 fn no_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> Option<String> {
     match operand {
         Expr::Lit(literal) if !matches!(literal.lit, Lit::Int(_)) => {

@@ -13,7 +13,8 @@ use syn::Expr;
 use super::numbers::{Turn, codes, readable};
 use crate::dims::{Bound, is_integer, turn, variable};
 
-/// The bounds of a program. Bounds of one polynomial have one number, and of their texts the shortest is kept. Bound 0 is 0.
+/// The bounds of a program. Bounds of one polynomial have one number, and of their texts the shortest is kept. Bound
+/// 0 is 0.
 pub(super) struct DimTable {
     bounds: Vector<DimId, Bound>,
     numbers: BTreeMap<Poly, DimId>,

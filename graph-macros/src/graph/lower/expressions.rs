@@ -1,4 +1,4 @@
-//! Expressions of scalars: their names, and the values of loop variables in them.
+//! Expressions: the names in them, the values of loop variables, and the parts of arguments that they name.
 
 use proc_macro2::Ident;
 use syn::visit::Visit;
@@ -53,8 +53,8 @@ impl Lowering<'_> {
         found
     }
 
-    /// Reports a name in an expression of scalars that is bound to a buffer or a statement. `alone` is true if the name is all of the
-    /// expression.
+    /// Reports a name in an expression of scalars that is bound to a buffer or a statement. `alone` is true if the
+    /// name is all of the expression.
     fn check_scalar(&mut self, name: &Ident, alone: bool) {
         let (what, help) = match self.scope.get(name) {
             Some(Binding::View(view)) => self.buffer_as_scalar(view),

@@ -20,7 +20,7 @@ use super::program::SpannedAccess;
 use super::shapes::is_named;
 use super::syntax::{LaunchArgument, Syntax};
 use crate::dims::compact;
-use crate::graph::paths::{self};
+use crate::graph::paths;
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -77,7 +77,7 @@ fn call_arguments(
 ) -> CallArguments {
     let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
     let mut faulty = false;
-    let mut whole: Vec<(Place, &Expr)> = Vec::new();
+    let mut whole: Vec<WholePart<'_>> = Vec::new();
     for argument in &call.args {
         if let Some(host) = host_value(&lowering.scope, argument) {
             match passed_value(lowering, &host, &bindings) {
@@ -137,7 +137,7 @@ fn call_arguments(
                 accesses_of_array(lowering, argument, &place, accesses);
                 bindings.push(Argument::Part(lowering.arguments.part(&place)));
                 arguments.push(LaunchArgument::Part(Box::new(place.reference())));
-                whole.push((place, argument));
+                whole.push(WholePart { place, written: argument });
             }
             Err(Reported) => faulty = true,
         }
@@ -277,17 +277,23 @@ fn accesses_of_array(
     }
 }
 
+/// A record or a list that a call is given, and the argument as written.
+struct WholePart<'e> {
+    place: Place,
+    written: &'e Expr,
+}
+
 /// Reports CW201. A record or a list in a call counts as borrowed mutably in all of its buffers.
 fn lent_twice(
     lowering: &mut Lowering<'_>,
     callee: &str,
-    whole: &[(Place, &Expr)],
+    whole: &[WholePart<'_>],
     call: &ExprCall,
 ) -> Lower<()> {
-    for (at, (place, written)) in whole.iter().enumerate() {
-        let again = whole[..at].iter().find(|(other, _)| other.overlaps(place));
+    for (at, WholePart { place, written }) in whole.iter().enumerate() {
+        let again = whole[..at].iter().find(|other| other.place.overlaps(place));
         let other = match again {
-            Some((_, other)) => Some((*other).clone()),
+            Some(other) => Some(other.written.clone()),
             None => {
                 let mut others = Vec::new();
                 for argument in &call.args {
@@ -299,7 +305,7 @@ fn lent_twice(
                 for other in others {
                     let inner = borrowed(&other);
                     if let Some(part) = lowering.place(inner)?
-                        && !whole.iter().any(|(_, whole)| std::ptr::eq(*whole, &other))
+                        && !whole.iter().any(|whole| std::ptr::eq(whole.written, &other))
                         && !part.is_whole()
                         && part.path.len() > place.path.len()
                         && part.overlaps(place)

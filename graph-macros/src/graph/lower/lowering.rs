@@ -188,8 +188,8 @@ impl Lowering<'_> {
         Reported
     }
 
-    /// Prepares the report of a faulty statement or expression, and poisons the buffers that it names. Returns false if it
-    /// names something that a reported fault has poisoned.
+    /// Prepares the report of a faulty statement or expression, and poisons the buffers that it names. Returns false
+    /// if it names something that a reported fault has poisoned.
     fn is_unreported(&mut self, at: &impl ToTokens) -> bool {
         let tokens = at.to_token_stream();
         let known = !self.names_unknown(tokens.clone());
@@ -198,8 +198,8 @@ impl Lowering<'_> {
         known
     }
 
-    /// Returns false if an expression names something that a reported fault has poisoned. All that depends on it is unknown
-    /// then.
+    /// Returns false if an expression names something that a reported fault has poisoned. All that depends on it is
+    /// unknown then.
     pub fn is_unreported_in(&mut self, expr: &Expr) -> bool {
         !self.names_unknown(expr.to_token_stream()) || self.is_unreported(expr)
     }

@@ -16,8 +16,8 @@ pub(super) const MAX_STATEMENTS: usize = 10_000;
 /// Loops of more turns are refused: a loop around empty loops adds turns without statements.
 const MAX_TURNS: usize = 4 * MAX_STATEMENTS;
 
-/// The blocks that are lowered so far, and the ones around the statement that is being lowered. What is entered is left in reverse
-/// order.
+/// The blocks that are lowered so far, and the ones around the statement that is being lowered. What is entered is
+/// left in reverse order.
 #[derive(Default)]
 pub(super) struct Nesting {
     /// The items of the block that is being lowered.
@@ -52,7 +52,8 @@ pub struct Loops {
     pub counted: Vec<Ident>,
 }
 
-/// A loop being unrolled: the number of statements before it, its span, and the turns so far of it and of all loops inside it.
+/// A loop being unrolled: the number of statements before it, its span, and the turns so far of it and of all loops
+/// inside it.
 struct Unrolling {
     first: StatementId,
     span: Span,
@@ -167,8 +168,8 @@ impl Nesting {
         self.unrolling = None;
     }
 
-    /// Counts a turn that ended in front of the statement `next`. Returns the span of the outermost loop when that becomes too long:
-    /// the limits count its turns.
+    /// Counts a turn that ended in front of the statement `next`. Returns the span of the outermost loop when that
+    /// becomes too long: the limits count its turns.
     pub fn count_turn(&mut self, next: StatementId) -> Option<Span> {
         let unrolling = self.unrolling.as_mut()?;
         unrolling.turns += 1;
@@ -182,7 +183,8 @@ impl Nesting {
         self.too_long
     }
 
-    /// Returns the items of the function, if they are nested, and what generated code evaluates. The caller adds the variables.
+    /// Returns the items of the function, if they are nested, and what generated code evaluates. The caller adds the
+    /// variables.
     pub fn finish(self) -> (Vec<Item>, Loops) {
         (if self.structured { self.items } else { Vec::new() }, self.loops)
     }

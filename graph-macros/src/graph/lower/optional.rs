@@ -1,5 +1,5 @@
-//! Lowers `if let Some(b) = bias { .. } else { .. }` over buffers that may be absent, which the build decides. Such a buffer
-//! is a list of at most one.
+//! Lowers `if let Some(b) = bias { .. } else { .. }` over buffers that may be absent, which the build decides. Such a
+//! buffer is a list of at most one.
 
 use proc_macro2::Ident;
 use quote::quote_spanned;
@@ -115,7 +115,8 @@ pub(super) fn block_of(lowering: &mut Lowering<'_>, name: Option<&Ident>, place:
     lowering.leave_block();
 }
 
-/// Returns true for what may be a buffer or none: an optional argument, or the field of a record, whose type rustc knows.
+/// Returns true for what may be a buffer or none: an optional argument, or the field of a record, whose type rustc
+/// knows.
 fn is_optional(kind: &PlaceKind) -> bool {
     match kind {
         PlaceKind::Buffers(buffer) => buffer.optional,

@@ -27,8 +27,8 @@ pub(super) struct SpannedAccess {
     pub span: Span,
 }
 
-/// A program being built. `elements`, `poisoned` and the spans of buffers have an entry for each buffer; `syntax` and the spans of
-/// statements one for each statement.
+/// A program being built. `elements`, `poisoned` and the spans of buffers have an entry for each buffer; `syntax` and
+/// the spans of statements one for each statement.
 pub(super) struct ProgramBuilder {
     pub dims: DimTable,
     buffers: Vector<BufferId, Buffer>,
@@ -268,7 +268,8 @@ impl ProgramBuilder {
         self.spans.outputs.push(at);
     }
 
-    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a buffer.
+    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a
+    /// buffer.
     fn name_statements(&mut self, calls: &CallTable) {
         let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
         used.extend(self.renames.iter().copied());

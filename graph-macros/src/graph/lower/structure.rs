@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, RangeLimits, Stmt};
 
 use super::conditionals::{device_decides, no_buffers, tokens_of_choice};
-use super::conditions::{bound_by, pattern_test, test_of};
+use super::conditions::{PatternName, bound_by, pattern_test, test_of};
 use super::lowering::{Lower, Lowering};
 use super::numbers::Turn;
 use super::optional::{block_of, given_part, is_given, optional_pattern};
@@ -163,7 +163,7 @@ fn match_arm(
     Attributes::of(&arm.attrs, Takes::Nothing, lowering.report);
     let mut names = Vec::new();
     bound_by(lowering, pattern, of, &mut names)?;
-    for (name, value) in names {
+    for PatternName { name, value } in names {
         // A name without a lower-case letter is that of a constant.
         if name.to_string().contains(char::is_lowercase) {
             lowering.scope.bind_scalar(&name, syn::parse_quote!((#value)));

@@ -19,8 +19,8 @@ pub struct Syntax {
     pub in_body: bool,
     /// The number of allocations that a `let` names; `None` if its name may be that of the statement.
     pub returns: Option<usize>,
-    /// True if an argument is faulty. Generated code does not evaluate the statement then, so that rustc reports nothing
-    /// further.
+    /// True if an argument is faulty. Generated code does not evaluate the statement then, so that rustc reports
+    /// nothing further.
     pub faulty: bool,
 }
 
