@@ -5,6 +5,7 @@ use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
 use crate::check::Checker;
 use crate::refusal::Refusal;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl Checker<'_> {
     /// Each byte that is read of a temporary has been written, in the same run of its body.
@@ -28,7 +29,7 @@ impl Checker<'_> {
                         }
                         body = self.source.bodies[body].parent;
                     }
-                    if !contain(written, read.lo, read.hi) {
+                    if !contain(written, &(read.lo..read.hi)) {
                         let reader = self.name(reader);
                         refuse!(Reads, "{reader} reads what nothing has written of `{}`", of.name);
                     }
@@ -40,14 +41,14 @@ impl Checker<'_> {
 
     /// Returns the ranges of a memory that are written each time that a body runs, by statements that come before
     /// `reader`.
-    fn written(&self, memory: usize, body: usize, reader: usize) -> Vec<(u64, u64)> {
+    fn written(&self, memory: usize, body: usize, reader: usize) -> Vec<Range<u64>> {
         let mut ranges = Vec::new();
         for &writer in &self.users[memory] {
             let statement = &self.source.statements[writer];
             if statement.body == body && writer != reader && self.comes_before(writer, reader) {
                 let own = statement.accesses.iter();
                 let own = own.filter(|one| one.memory == memory && one.effect == Effect::Write);
-                ranges.extend(own.map(|one| (one.lo, one.hi)));
+                ranges.extend(own.map(|one| one.lo..one.hi));
             }
         }
         // Bodies of which one always runs: what all of them write. A reader in one of them comes before nothing of the
@@ -172,11 +173,8 @@ impl Checker<'_> {
                 }
                 refuse!(Lifetimes, "`{}` is not the graph's to free", memory.name);
             };
-            let range = (address, memory.bytes);
-            if self
-                .addressed()
-                .any(|(other, start)| other != at && overlaps(range, (start, self.bytes(other))))
-            {
+            let range = address..address + memory.bytes;
+            if self.addressed().any(|(other, of)| other != at && overlap(&range, &of)) {
                 refuse!(Sharing, "`{}`, which is freed, has bytes of another memory", memory.name);
             }
             let users: Vec<usize> = self.nodes_of(at).collect();
@@ -196,9 +194,9 @@ impl Checker<'_> {
         if block.address == 0 {
             return Ok(());
         }
-        let range = (block.address, block.bytes);
+        let range = block.address..block.address + block.bytes;
         for (other, of) in self.plan.blocks.iter().enumerate().skip(at + 1) {
-            if of.address == 0 || !overlaps(range, (of.address, of.bytes)) {
+            if of.address == 0 || !overlap(&range, &(of.address..of.address + of.bytes)) {
                 continue;
             }
             let after = |one: usize, other: usize| {
@@ -209,25 +207,18 @@ impl Checker<'_> {
                 refuse!(Sharing, "blocks {at} and {other} have addresses in common at one time");
             }
         }
-        let mut operands = self.addressed();
-        if let Some((memory, _)) =
-            operands.find(|&(memory, start)| overlaps(range, (start, self.bytes(memory))))
-        {
+        if let Some((memory, _)) = self.addressed().find(|(_, of)| overlap(&range, of)) {
             refuse!(Sharing, "block {at} has bytes of `{}`", self.source.memories[memory].name);
         }
         Ok(())
     }
 
-    /// Returns the memories of the caller, with their addresses.
-    fn addressed(&self) -> impl Iterator<Item = (usize, u64)> {
+    /// Returns the memories of the caller, with their addresses. None exceeds 64 bits (`Form`).
+    fn addressed(&self) -> impl Iterator<Item = (usize, Range<u64>)> {
         self.source.memories.iter().enumerate().filter_map(|(at, memory)| match memory.origin {
-            Origin::Operand(address) | Origin::Taken(address) => Some((at, address)),
+            Origin::Operand(address) | Origin::Taken(address) => Some((at, address..address + memory.bytes)),
             Origin::Temporary(_) | Origin::State => None,
         })
-    }
-
-    fn bytes(&self, memory: usize) -> u64 {
-        self.source.memories[memory].bytes
     }
 
     /// Returns true if a device reaches a memory.
@@ -288,30 +279,30 @@ impl Checker<'_> {
     }
 }
 
-/// Returns true if two ranges, an address and a number of bytes each, have a byte in common. No range exceeds 64 bits
-/// (`Form`).
-fn overlaps(one: (u64, u64), other: (u64, u64)) -> bool {
-    one.0.max(other.0) < (one.0 + one.1).min(other.0 + other.1)
+/// Returns true if two ranges have a byte in common.
+fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start.max(other.start) < one.end.min(other.end)
 }
 
 /// Returns ranges in ascending order, with those that touch joined.
-fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    ranges.sort_unstable();
-    let mut all: Vec<(u64, u64)> = Vec::new();
-    for (lo, hi) in ranges {
+fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut all: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
         match all.last_mut() {
-            Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
-            _ => all.push((lo, hi)),
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => all.push(range),
         }
     }
     all
 }
 
-fn intersected(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let pairs = one.iter().flat_map(|a| other.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
-    pairs.filter(|range| range.0 < range.1).collect()
+fn intersected(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
+    let pairs = one.iter().flat_map(|a| other.iter().map(move |b| a.start.max(b.start)..a.end.min(b.end)));
+    pairs.filter(|range| !range.is_empty()).collect()
 }
 
-fn contain(ranges: Vec<(u64, u64)>, lo: u64, hi: u64) -> bool {
-    lo >= hi || merged(ranges).iter().any(|range| range.0 <= lo && hi <= range.1)
+fn contain(ranges: Vec<Range<u64>>, bytes: &Range<u64>) -> bool {
+    bytes.is_empty()
+        || merged(ranges).iter().any(|range| range.start <= bytes.start && bytes.end <= range.end)
 }

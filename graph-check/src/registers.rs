@@ -13,6 +13,14 @@ struct Read<'c> {
     access: &'c Access,
 }
 
+/// What a member leaves out of memory.
+struct Elided {
+    member: usize,
+    memory: usize,
+    /// The member that stores it.
+    stored_by: usize,
+}
+
 impl Checker<'_> {
     /// A read that is served from a register gets what the last statement before it wrote.
     pub fn forwards(&self) -> Result<(), Refusal> {
@@ -27,23 +35,23 @@ impl Checker<'_> {
         }
         for (node, of) in self.plan.nodes.iter().enumerate() {
             let Work::Run { members, forwards, .. } = &of.work else { continue };
-            let left_out = self.left_out(node, members)?;
+            let elided = self.elided(node, members)?;
             for (position, member) in members.iter().enumerate() {
                 let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
                 for (at, access) in accesses.filter(|(_, access)| access.effect.reads()) {
                     let here = |one: &&Forward| one.reader == member.statement && one.access == at;
                     let listed: Vec<usize> = forwards.iter().filter(here).map(|one| one.writer).collect();
                     let read = Read { node, position, at, access };
-                    self.register(members, &read, &listed, &left_out)?;
+                    self.register(members, &read, &listed, &elided)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Returns what the members of a node leave out of memory: the member, the memory, and the member that stores it.
-    fn left_out(&self, node: usize, members: &[Member]) -> Result<Vec<(usize, usize, usize)>, Refusal> {
-        let mut left_out = Vec::new();
+    /// Returns what the members of a node leave out of memory.
+    fn elided(&self, node: usize, members: &[Member]) -> Result<Vec<Elided>, Refusal> {
+        let mut elided = Vec::new();
         for (position, member) in members.iter().enumerate() {
             for &at in &member.left_out {
                 let access = &self.source.statements[member.statement].accesses[at];
@@ -53,15 +61,15 @@ impl Checker<'_> {
                 let stores = |&later: &usize| {
                     members[later].lane == member.lane && self.covers(&members[later], member, access, true)
                 };
-                let Some(later) = (position + 1..members.len()).find(stores) else {
+                let Some(stored_by) = (position + 1..members.len()).find(stores) else {
                     let memory = &self.source.memories[access.memory].name;
                     let name = self.name(member.statement);
                     refuse!(Registers, "nothing stores what {name} leaves out of `{memory}`");
                 };
-                left_out.push((position, access.memory, later));
+                elided.push(Elided { member: position, memory: access.memory, stored_by });
             }
         }
-        Ok(left_out)
+        Ok(elided)
     }
 
     /// A read gets what the last statement before it wrote, in a register or in memory.
@@ -70,7 +78,7 @@ impl Checker<'_> {
         members: &[Member],
         read: &Read<'_>,
         writers: &[usize],
-        left_out: &[(usize, usize, usize)],
+        elided: &[Elided],
     ) -> Result<(), Refusal> {
         let &Read { node, position, at, access } = read;
         let member = &members[position];
@@ -85,10 +93,12 @@ impl Checker<'_> {
         // that is not asked.
         let space = |memory: usize| self.space(memory).0;
         let lost = |earlier: usize| {
-            let of = |&(from, memory, to): &(usize, usize, usize)| {
-                from == earlier && position <= to && space(memory) == space(access.memory)
+            let of = |one: &Elided| {
+                one.member == earlier
+                    && position <= one.stored_by
+                    && space(one.memory) == space(access.memory)
             };
-            read.is_some() && members[earlier].lane == member.lane && left_out.iter().any(of)
+            read.is_some() && members[earlier].lane == member.lane && elided.iter().any(of)
         };
         if !in_registers && writers.is_empty() && !(0..position).any(lost) {
             return Ok(());

@@ -5,6 +5,7 @@
 //! leaves a branch where the rest of the sum can no longer reach the window. It is exact.
 
 use crate::certificate::{Axis, Span};
+use std::ops::Range;
 
 /// The choices after which the search gives up.
 const MAX_CHOICES: u32 = 200_000;
@@ -37,26 +38,26 @@ pub(crate) fn meet_at(one: &[Span], other: &[Span], by: i128, blocks: Blocks) ->
 /// more than [`MAX_PIECES`] pieces to compare, and where blocks side by side touch bytes at different distances.
 pub(crate) fn cover(outer: &[&Span], inner: &Span) -> bool {
     let Some([xs, ys, zs]) = cells(outer, inner) else { return false };
-    let rows = xs.iter().flat_map(|x| ys.iter().map(move |y| (*x, *y)));
-    let mut cells = rows.flat_map(|(x, y)| zs.iter().map(move |z| [x, y, *z]));
+    let rows = xs.iter().flat_map(|x| ys.iter().map(move |y| (x, y)));
+    let mut cells = rows.flat_map(|(x, y)| zs.iter().map(move |z| [x, y, z]));
     cells.all(|cell| {
         let same = |(at, axis): (usize, &Axis)| {
-            let (first, end) = cell[at];
+            let Range { start: first, end } = cell[at].clone();
             let inside = axis.first <= first && i128::from(first) <= last(axis);
             inside && (end - first == 1 || axis.stride == inner.axes[at].stride)
         };
         let here = outer.iter().filter(|one| one.axes.iter().enumerate().all(same));
-        let first = cell.map(|range| range.0);
-        let pieces: Option<Vec<Vec<(i128, i128)>>> = here.map(|one| pieces(one, first)).collect();
+        let first = cell.map(|range| range.start);
+        let pieces: Option<Vec<Vec<Range<i128>>>> = here.map(|one| pieces(one, first)).collect();
         let (Some(pieces), Some(needed)) = (pieces, self::pieces(inner, first)) else { return false };
         let mut pieces = pieces.concat();
-        pieces.sort_unstable();
-        needed.into_iter().all(|(mut lo, hi)| {
-            for piece in pieces.iter().take_while(|piece| piece.0 < hi) {
-                if piece.0 > lo {
+        pieces.sort_unstable_by_key(|piece| piece.start);
+        needed.into_iter().all(|Range { start: mut lo, end: hi }| {
+            for piece in pieces.iter().take_while(|piece| piece.start < hi) {
+                if piece.start > lo {
                     break;
                 }
-                lo = lo.max(piece.1);
+                lo = lo.max(piece.end);
             }
             lo >= hi
         })
@@ -67,7 +68,7 @@ pub(crate) fn cover(outer: &[&Span], inner: &Span) -> bool {
 const MAX_PIECES: usize = 4_096;
 
 /// Returns ranges of blocks along each axis within which each span touches the bytes of all blocks or of none.
-fn cells(outer: &[&Span], inner: &Span) -> Option<[Vec<(u64, u64)>; 3]> {
+fn cells(outer: &[&Span], inner: &Span) -> Option<[Vec<Range<u64>>; 3]> {
     let along = |axis: usize| {
         let end = |of: &Span| of.axes[axis].first.checked_add(of.axes[axis].count);
         let (first, last) = (inner.axes[axis].first, end(inner)?);
@@ -78,25 +79,25 @@ fn cells(outer: &[&Span], inner: &Span) -> Option<[Vec<(u64, u64)>; 3]> {
         }
         borders.sort_unstable();
         borders.dedup();
-        Some(borders.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>())
+        Some(borders.windows(2).map(|pair| pair[0]..pair[1]).collect::<Vec<_>>())
     };
     let cells = [along(0)?, along(1)?, along(2)?];
     (cells.iter().map(Vec::len).product::<usize>() <= MAX_PIECES).then_some(cells)
 }
 
 /// Returns the bytes that a block touches through a span, as ranges.
-fn pieces(span: &Span, block: [u64; 3]) -> Option<Vec<(i128, i128)>> {
+fn pieces(span: &Span, block: [u64; 3]) -> Option<Vec<Range<i128>>> {
     let mut start = span.start;
     for (axis, at) in span.axes.iter().zip(block) {
         start = start.checked_add(axis.stride.checked_mul(at.into())?)?;
     }
     let mut within = span.within.clone();
     within.sort_by_key(|step| step.0.unsigned_abs());
-    let mut pieces = vec![(start, start.checked_add(span.bytes.into())?)];
+    let mut pieces = Vec::from([start..start.checked_add(span.bytes.into())?]);
     for (step, count) in within {
-        let length = pieces[0].1 - pieces[0].0;
+        let length = pieces[0].end - pieces[0].start;
         if pieces.len() == 1 && step == length {
-            pieces[0].1 = pieces[0].0.checked_add(step.checked_mul(count.into())?)?;
+            pieces[0].end = pieces[0].start.checked_add(step.checked_mul(count.into())?)?;
             continue;
         }
         if usize::try_from(count).ok()?.saturating_mul(pieces.len()) > MAX_PIECES {
@@ -104,7 +105,7 @@ fn pieces(span: &Span, block: [u64; 3]) -> Option<Vec<(i128, i128)>> {
         }
         let moved = |i: u64| {
             let by = step.checked_mul(i.into())?;
-            let piece = |piece: &(i128, i128)| Some((piece.0.checked_add(by)?, piece.1.checked_add(by)?));
+            let piece = |piece: &Range<i128>| Some(piece.start.checked_add(by)?..piece.end.checked_add(by)?);
             pieces.iter().map(piece).collect::<Option<Vec<_>>>()
         };
         pieces = (0..count).map(moved).collect::<Option<Vec<_>>>()?.concat();
@@ -158,9 +159,9 @@ fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool
         return Some(false);
     }
     terms.sort_by_key(|term| std::cmp::Reverse(term.coefficient.unsigned_abs()));
-    let window = (1 - i128::from(other.bytes), i128::from(one.bytes) - 1);
-    let window = (window.0.checked_sub(distance)?, window.1.checked_sub(distance)?);
-    if window.0 > window.1 {
+    let least = (1 - i128::from(other.bytes)).checked_sub(distance)?;
+    let greatest = (i128::from(one.bytes) - 1).checked_sub(distance)?;
+    if least > greatest {
         return Some(false);
     }
     // The least and the greatest sum of the terms from each one on.
@@ -171,7 +172,7 @@ fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool
         rest.push((lo.checked_add(a.min(b))?, hi.checked_add(a.max(b))?));
     }
     rest.reverse();
-    Search { terms: &terms, rest: &rest, choices: 0 }.reaches(0, window.0, window.1, differ)
+    Search { terms: &terms, rest: &rest, choices: 0 }.reaches(0, least, greatest, differ)
 }
 
 fn last(axis: &Axis) -> i128 {
@@ -185,7 +186,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Returns true if the terms from `at` on can sum up to a number in the window. Some distance of blocks is not 0,
+    /// Returns true if the terms from `at` on can sum up to a number in `lo..=hi`. Some distance of blocks is not 0,
     /// or `differ` is true.
     fn reaches(&mut self, at: usize, lo: i128, hi: i128, differ: bool) -> Option<bool> {
         self.choices += 1;

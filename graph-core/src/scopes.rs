@@ -248,9 +248,9 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
         .enumerate()
         .flat_map(|(to, statement)| statement.after.iter().map(move |&from| (from, to)))
         .collect();
-    for edge in afters {
-        let (from, to) = scopes.lifted(edge.0, edge.1);
-        if (from, to) != edge {
+    for (before, after) in afters {
+        let (from, to) = scopes.lifted(before, after);
+        if (from, to) != (before, after) {
             follow(program, from, to);
         }
     }
