@@ -216,8 +216,21 @@ pub struct InLane {
     pub times: usize,
 }
 
-/// A line of a report: its text, that text with `..` in place of the indices of loops, and the number of times that it counts.
-pub(super) type Line = (String, String, usize);
+/// A line of a report.
+pub(super) struct ReportLine {
+    pub text: String,
+    /// The text with `..` in place of the indices of loops.
+    pub folded: String,
+    /// The number of times that it counts.
+    pub times: usize,
+}
+
+impl ReportLine {
+    /// Returns a line without indices of loops.
+    pub fn plain(text: String, times: usize) -> ReportLine {
+        ReportLine { folded: text.clone(), text, times }
+    }
+}
 
 /// The number of times, for entries that stand for several.
 pub(super) fn times(count: usize) -> String {
@@ -274,8 +287,8 @@ impl Apart {
     }
 
     /// Returns the line of a report.
-    pub(super) fn line(&self) -> Line {
-        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    pub(super) fn line(&self) -> ReportLine {
+        ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }
 }
 
@@ -304,8 +317,8 @@ impl FullEdge {
     }
 
     /// Returns the line of a report.
-    pub(super) fn line(&self) -> Line {
-        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    pub(super) fn line(&self) -> ReportLine {
+        ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }
 }
 
@@ -328,7 +341,7 @@ impl InLane {
     }
 
     /// Returns the line of a report.
-    pub(super) fn line(&self) -> Line {
-        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    pub(super) fn line(&self) -> ReportLine {
+        ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }
 }

@@ -1,6 +1,6 @@
 //! The lines of a report within a few: the first ones of each kind, and one line for what is left out.
 
-use super::apart::Line;
+use super::apart::ReportLine;
 use super::folding::{Folded, together};
 
 /// The most lines of a report that is printed.
@@ -19,17 +19,14 @@ struct Part {
     entries: Vec<String>,
 }
 
-/// A kind of lines: its subject, and the field of the report that has all of them.
-pub(super) type Kind = (&'static str, &'static str);
-
 impl ReportLines {
     /// Adds a line that always stands there.
     pub fn head(&mut self, line: impl Into<Option<String>>) {
         self.parts.extend(line.into().map(|line| Part { field: None, entries: vec![line] }));
     }
 
-    /// Adds a line for each entry, those that differ in the indices of loops alone as one.
-    pub fn list(&mut self, (subject, field): Kind, entries: impl Iterator<Item = Line>) {
+    /// Adds a line for each entry of a field of the report, those that differ in the indices of loops alone as one.
+    pub fn list(&mut self, subject: &str, field: &'static str, entries: impl Iterator<Item = ReportLine>) {
         let entries = texts(subject, entries);
         self.parts.push(Part { field: Some(field), entries });
     }
@@ -88,10 +85,10 @@ impl ReportLines {
 }
 
 /// Returns a line for each entry, those that differ in the indices of loops alone as one.
-pub(super) fn texts(subject: &str, entries: impl Iterator<Item = Line>) -> Vec<String> {
-    let list = together(entries, |entry| entry.1.clone(), |entry| entry.2);
-    let line = |Folded { first: (text, folded, _), entries, times }: Folded<Line>| {
-        let text = if entries > 1 { folded } else { text };
+pub(super) fn texts(subject: &str, entries: impl Iterator<Item = ReportLine>) -> Vec<String> {
+    let list = together(entries, |entry| entry.folded.clone(), |entry| entry.times);
+    let line = |Folded { first, entries, times }: Folded<ReportLine>| {
+        let text = if entries > 1 { first.folded } else { first.text };
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
         format!("{subject}{times}: {text}")
     };
@@ -111,11 +108,8 @@ mod tests {
         let mut lines = ReportLines::default();
         (0..head).for_each(|at| lines.head(format!("head {at}")));
         for &(count, behind) in lists {
-            let entry = |at: usize| {
-                let text = format!("entry {at}{behind}");
-                (text.clone(), text, 1)
-            };
-            lines.list(("list", "field"), (0..count).map(entry));
+            let entry = |at: usize| ReportLine::plain(format!("entry {at}{behind}"), 1);
+            lines.list("list", "field", (0..count).map(entry));
         }
         lines
     }

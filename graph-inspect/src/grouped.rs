@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use cuweave_core::picture::folded;
 
-use super::apart::{FullEdge, Line};
+use super::apart::{FullEdge, ReportLine};
 use super::folding::{Folded, together};
 use super::report::VouchedFor;
 use super::unfused::Unfused;
@@ -25,7 +25,7 @@ trait Reasoned {
     /// Returns the number of such pairs.
     fn times(&self) -> usize;
     /// Returns its line, if no other entry has the reason.
-    fn line(&self) -> Line;
+    fn line(&self) -> ReportLine;
 }
 
 macro_rules! reasoned {
@@ -51,7 +51,7 @@ macro_rules! reasoned {
                 self.times
             }
 
-            fn line(&self) -> Line {
+            fn line(&self) -> ReportLine {
                 $entry::line(self)
             }
         }
@@ -60,19 +60,19 @@ macro_rules! reasoned {
 reasoned! { Unfused FullEdge }
 
 /// Returns the lines of the launches that are not one kernel, in the order of [`super::unfused::WhyUnfused::place`].
-pub(super) fn unfused(list: &[Unfused]) -> Vec<Line> {
+pub(super) fn unfused(list: &[Unfused]) -> Vec<ReportLine> {
     let mut list: Vec<&Unfused> = list.iter().collect();
     list.sort_by_key(|entry| entry.reason.place());
     by_reason(list)
 }
 
 /// Returns the lines of the full edges.
-pub(super) fn full_edges(list: &[FullEdge]) -> Vec<Line> {
+pub(super) fn full_edges(list: &[FullEdge]) -> Vec<ReportLine> {
     by_reason(list.iter().collect())
 }
 
 /// Returns a line for each kind of reason, in the order of their first entries.
-fn by_reason<T: Reasoned>(list: Vec<T>) -> Vec<Line> {
+fn by_reason<T: Reasoned>(list: Vec<T>) -> Vec<ReportLine> {
     let mut groups: Vec<(String, Vec<T>)> = Vec::new();
     for entry in list {
         let kind = entry.kind();
@@ -85,8 +85,8 @@ fn by_reason<T: Reasoned>(list: Vec<T>) -> Vec<Line> {
 }
 
 /// Returns the lines of the pairs of one kind of reason: those of one pair in the turns of a loop are told as they are.
-fn group<T: Reasoned>(kind: String, entries: &[T]) -> Vec<Line> {
-    let lines = together(entries, |entry| entry.line().1, |entry| entry.times());
+fn group<T: Reasoned>(kind: String, entries: &[T]) -> Vec<ReportLine> {
+    let lines = together(entries, |entry| entry.line().folded, |entry| entry.times());
     if lines.len() == 1 {
         return entries.iter().map(Reasoned::line).collect();
     }
@@ -101,13 +101,13 @@ fn group<T: Reasoned>(kind: String, entries: &[T]) -> Vec<Line> {
     if let Some(help) = entries.first().and_then(Reasoned::help) {
         text.push_str(&format!("\n    help: {help}"));
     }
-    vec![(text.clone(), text, entries.iter().map(Reasoned::times).sum())]
+    vec![ReportLine::plain(text, entries.iter().map(Reasoned::times).sum())]
 }
 
 /// Returns the lines of what is vouched for. The parameters of many kernels are one line.
-pub(super) fn vouched_for(list: &[VouchedFor]) -> Vec<Line> {
+pub(super) fn vouched_for(list: &[VouchedFor]) -> Vec<ReportLine> {
     if list.len() <= MOST_NAMED {
-        return list.iter().map(|entry| (entry.to_string(), entry.to_string(), 1)).collect();
+        return list.iter().map(|entry| ReportLine::plain(entry.to_string(), 1)).collect();
     }
     let groups = together(list, |entry| &entry.what, |_| 1);
     let line = |Folded { first, times, .. }: Folded<&VouchedFor>| {
@@ -117,7 +117,7 @@ pub(super) fn vouched_for(list: &[VouchedFor]) -> Vec<Line> {
             1 => first.to_string(),
             _ => format!("{}: {}", first.what, some_of(named, "parameters")),
         };
-        (text.clone(), text, times)
+        ReportLine::plain(text, times)
     };
     groups.into_iter().map(line).collect()
 }

@@ -30,6 +30,6 @@ pub use lists::report_of;
 pub use profile::{Entry, Member, Profile, Times, Turns};
 pub use profile::{Gathered, Measured};
 pub use report::{AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor};
-pub use subject::Subject;
+pub use subject::{Subject, UnprovedWrite};
 pub use text::FullReport;
 pub use unfused::{Unfused, WhyUnfused};

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::compile::Decided;
-use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::ir::BufferId;
 use cuweave_core::launches::{Chain, LaunchedKernel};
 use cuweave_core::location::{at_buffer, at_statement};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
 use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, VouchedFor};
-use super::subject::Subject;
+use super::subject::{Subject, UnprovedWrite};
 
 /// Returns the report of a graph.
 #[must_use]
@@ -70,7 +70,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
             list.extend(unproved.map(|(what, reason)| entry(kernel, parameter.name, *what, reason)));
         }
     }
-    for &(statement, parameter, verdict) in graph.unproved {
+    for &UnprovedWrite { statement, parameter, verdict } in graph.unproved {
         let Some(kernel) = graph.kernel(statement) else { continue };
         let parameter = &kernel.parameters[parameter];
         let said = parameter.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
@@ -83,7 +83,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 
 /// Lists the launches that leave elements of write-only parameters unwritten.
 fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
-    let short = |&(statement, parameter, verdict): &(StatementId, usize, &Verdict)| {
+    let short = |&UnprovedWrite { statement, parameter, verdict }: &UnprovedWrite<'_>| {
         let (kernel, Verdict::Short { written, missing }) = (graph.kernel(statement)?, verdict) else {
             return None;
         };

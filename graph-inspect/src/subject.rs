@@ -8,6 +8,17 @@ use cuweave_core::launches::{LaunchValues, LaunchedKernel, LeftAlone};
 use cuweave_core::operation::Operations;
 use cuweave_ptx::coverage::Verdict;
 
+/// A write-only parameter of a launch that is not proved to be written whole.
+#[derive(Clone, Copy, Debug)]
+pub struct UnprovedWrite<'g> {
+    /// The launch.
+    pub statement: StatementId,
+    /// The index of the parameter.
+    pub parameter: usize,
+    /// What is known.
+    pub verdict: &'g Verdict,
+}
+
 /// The input of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'g> {
@@ -21,9 +32,8 @@ pub struct Subject<'g> {
     pub launches: &'g Vector<StatementId, Option<LaunchValues>>,
     /// The number of launches as written.
     pub written: usize,
-    /// The write-only parameters of launches that are not proved to be written whole: the launch, the index of the
-    /// parameter, and what is known.
-    pub unproved: &'g [(StatementId, usize, &'g Verdict)],
+    /// The write-only parameters of launches that are not proved to be written whole.
+    pub unproved: &'g [UnprovedWrite<'g>],
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.

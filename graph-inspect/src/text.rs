@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter, Result};
 use cuweave_core::location::At;
 use cuweave_core::picture::{bytes, counted, folded};
 
-use super::apart::Line;
+use super::apart::ReportLine;
 use super::brief::{ReportLines, texts};
 use super::folding::repetitions;
 use super::grouped;
@@ -66,15 +66,15 @@ impl Report {
         lines.head(self.memory_line());
         lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
         self.launches(&mut lines, extent);
-        lines.list(("not all written", "left_unwritten"), self.left_unwritten.iter().map(short_of_all));
+        lines.list("not all written", "left_unwritten", self.left_unwritten.iter().map(short_of_all));
         let vouched = match extent {
             Extent::Brief => grouped::vouched_for(&self.vouched_for),
-            Extent::All => self.vouched_for.iter().map(|one| (one.to_string(), one.to_string(), 1)).collect(),
+            Extent::All => self.vouched_for.iter().map(|one| ReportLine::plain(one.to_string(), 1)).collect(),
         };
-        lines.list(("vouched for, not proved", "vouched_for"), vouched.into_iter());
+        lines.list("vouched for, not proved", "vouched_for", vouched.into_iter());
         if let Some(budget) = &self.budget {
             lines.head(line("budget", budget.head()));
-            lines.list(("  shared", "budget.steps"), budget.step_lines());
+            lines.list("  shared", "budget.steps", budget.step_lines());
         }
         lines
     }
@@ -159,16 +159,16 @@ impl Report {
             lines.head(line("launches", text));
         }
         let batches = self.batches.iter().map(|members| node_of(members, 1, None));
-        lines.list(("  one launch", "batches"), batches);
+        lines.list("  one launch", "batches", batches);
         let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
         let chains = self.stacked.iter().copied().chain(std::iter::repeat(1));
         let fused = self.fused.iter().zip(chains).zip(forwarded);
         let node =
             |((members, chains), forwarded): ((&Vec<At>, usize), _)| node_of(members, chains, forwarded);
-        lines.list(("  fused", "fused"), fused.map(node));
-        let left_alone = self.left_alone.iter().map(|entry| (entry.to_string(), entry.to_string(), 1));
-        lines.list(("  left alone", "left_alone"), left_alone);
-        lines.list(("  not one launch", "apart"), self.apart.iter().map(|entry| entry.line()));
+        lines.list("  fused", "fused", fused.map(node));
+        let left_alone = self.left_alone.iter().map(|entry| ReportLine::plain(entry.to_string(), 1));
+        lines.list("  left alone", "left_alone", left_alone);
+        lines.list("  not one launch", "apart", self.apart.iter().map(|entry| entry.line()));
         let (unfused, full_edges) = match extent {
             Extent::Brief => (grouped::unfused(&self.unfused), grouped::full_edges(&self.full_edges)),
             Extent::All => (
@@ -176,9 +176,9 @@ impl Report {
                 self.full_edges.iter().map(|entry| entry.line()).collect(),
             ),
         };
-        lines.list(("  not fused", "unfused"), unfused.into_iter());
-        lines.list(("  full edge", "full_edges"), full_edges.into_iter());
-        lines.list(("  in a lane", "in_lanes"), self.in_lanes.iter().map(|entry| entry.line()));
+        lines.list("  not fused", "unfused", unfused.into_iter());
+        lines.list("  full edge", "full_edges", full_edges.into_iter());
+        lines.list("  in a lane", "in_lanes", self.in_lanes.iter().map(|entry| entry.line()));
         if !self.assumed.is_empty() {
             let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
             lines.head(format!(
@@ -190,7 +190,7 @@ impl Report {
 }
 
 /// Returns the line of a node that several launches became: those of so many chains side by side.
-fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> Line {
+fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> ReportLine {
     let changes = forwarded.filter(|forwarded| forwarded.loads > 0 || forwarded.stores > 0);
     let text = |names: &dyn Fn(&At) -> String| {
         let mut text = members_of(members, names);
@@ -202,7 +202,7 @@ fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> Line
         }
         text
     };
-    (text(&|at| at.name.clone()), text(&|at| folded(&at.name)), 1)
+    ReportLine { text: text(&|at| at.name.clone()), folded: text(&|at| folded(&at.name)), times: 1 }
 }
 
 /// Returns the members of a node, with their repetitions as one. A loop's have one line, and names that differ in indices.
@@ -232,8 +232,8 @@ fn members_of(members: &[At], name: &dyn Fn(&At) -> String) -> String {
     items.join(", ")
 }
 
-fn short_of_all(entry: &LeftUnwritten) -> Line {
-    (entry.to_string(), entry.text(&folded(&entry.at.name)), 1)
+fn short_of_all(entry: &LeftUnwritten) -> ReportLine {
+    ReportLine { text: entry.to_string(), folded: entry.text(&folded(&entry.at.name)), times: 1 }
 }
 
 impl LeftUnwritten {
@@ -304,12 +304,17 @@ impl Budget {
         format!("{}: {edges} added, depth {before} before and {after} now", bytes(*budget))
     }
 
-    fn step_lines(&self) -> impl Iterator<Item = Line> {
+    fn step_lines(&self) -> impl Iterator<Item = ReportLine> {
         let text = |step: &BudgetStep, name: &dyn Fn(&str) -> String| {
             let (receiver, donor) = (name(&step.receiver), name(&step.donor));
             format!("`{receiver}` after `{donor}`: saves {}, costs {}", bytes(step.saves), step.costs)
         };
-        self.steps.iter().map(move |step| (text(step, &|name| name.to_owned()), text(step, &folded), 1))
+        let line = move |step: &BudgetStep| ReportLine {
+            text: text(step, &|name| name.to_owned()),
+            folded: text(step, &folded),
+            times: 1,
+        };
+        self.steps.iter().map(line)
     }
 }
 

@@ -6,7 +6,7 @@ use cuweave_core::location::At;
 use cuweave_core::picture::bytes;
 use cuweave_core::picture::folded;
 
-use super::apart::{Line, at_line, times};
+use super::apart::{ReportLine, at_line, times};
 
 /// Two launches, one after another, that are not one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,7 +276,7 @@ impl Unfused {
     }
 
     /// Returns the line of a report.
-    pub(super) fn line(&self) -> Line {
-        (self.text(str::to_owned, 1), self.text(folded, 1), self.times)
+    pub(super) fn line(&self) -> ReportLine {
+        ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn place(
         }
         insides.insert(at, inside);
     }
-    placed(view, sizes, &of_bodies, (&insides, &arms, &heads))
+    placed(view, sizes, &of_bodies, &insides, &arms, &heads)
 }
 
 /// Returns the arms of each conditional statement, by the first one.
@@ -133,19 +133,18 @@ fn arms(view: &View) -> BTreeMap<usize, Vec<usize>> {
     arms
 }
 
-/// The contents of each body, the arms of each statement, and the heads of bodies.
-type Contents<'c> =
-    (&'c BTreeMap<Option<usize>, Inside>, &'c BTreeMap<usize, Vec<usize>>, &'c [Option<usize>]);
-
 /// Widths and heights.
 type Sizes<'s> = &'s [(f64, f64)];
 
-/// Moves each drawing to its place in the one around it.
+/// Moves each drawing to its place in the one around it: the contents of each body, the arms of each statement, and the
+/// heads of bodies.
 fn placed(
     view: &View,
     sizes: Sizes<'_>,
     of_bodies: Sizes<'_>,
-    (insides, arms, heads): Contents<'_>,
+    insides: &BTreeMap<Option<usize>, Inside>,
+    arms: &BTreeMap<usize, Vec<usize>>,
+    heads: &[Option<usize>],
 ) -> Placed {
     let mut placed = Placed {
         items: vec![Area::default(); view.items.len()],

@@ -57,7 +57,7 @@ pub(super) fn lay_out(sketch: &Sketch) -> Laid {
         (x[at] - width / 2.0, tops[layer] + (heights[layer] - height) / 2.0)
     };
     let at: Vec<(f64, f64)> = (0..sketch.sizes.len()).map(corner).collect();
-    let routes = routes(sketch, &layered, (&x, &at), (&tops, &heights));
+    let routes = routes(sketch, &layered, &x, &at, &tops, &heights);
     let bottom = tops.last().copied().unwrap_or(0.0) + heights.last().copied().unwrap_or(0.0);
     Laid { at, routes, size: (left - BANDS, bottom), bands: ends }
 }
@@ -178,8 +178,10 @@ fn separated(wanted: &[(f64, f64)], gaps: &[f64]) -> Vec<f64> {
 fn routes(
     sketch: &Sketch,
     layered: &Layered,
-    (x, at): (&[f64], &[(f64, f64)]),
-    (tops, heights): (&[f64], &[f64]),
+    x: &[f64],
+    at: &[(f64, f64)],
+    tops: &[f64],
+    heights: &[f64],
 ) -> Vec<Vec<(f64, f64)>> {
     let way = |(&(from, to), points): (&(usize, usize), &Option<Vec<usize>>)| {
         if sketch.is_far(from, to, layered) {
@@ -191,8 +193,8 @@ fn routes(
             _ => (to, from),
         };
         let [above, below] = [from, to].map(|one| layered.vertices[one].layer);
-        let start = port(layered, sketch, x, (from, first), true);
-        let end = port(layered, sketch, x, (to, last), false);
+        let start = port(layered, sketch, x, from, first, true);
+        let end = port(layered, sketch, x, to, last, false);
         let mut way = vec![(start, at[from].1 + sketch.sizes[from].1), (start, tops[above] + heights[above])];
         for &point in points.iter().flatten() {
             let layer = layered.vertices[point].layer;
@@ -206,7 +208,7 @@ fn routes(
 }
 
 /// Returns where an edge leaves a box, or reaches it: in the order of its neighbours.
-fn port(layered: &Layered, sketch: &Sketch, x: &[f64], (at, next): (usize, usize), leaves: bool) -> f64 {
+fn port(layered: &Layered, sketch: &Sketch, x: &[f64], at: usize, next: usize, leaves: bool) -> f64 {
     let vertex = &layered.vertices[at];
     let list = if leaves { &vertex.below } else { &vertex.above };
     let before = list.iter().filter(|&&other| (x[other], other) < (x[next], next)).count();

@@ -59,7 +59,7 @@ pub fn page(subject: &PageSubject<'_>) -> String {
     }
     section(&mut page, "report", "Report", &format!("<pre tabindex=\"0\">{}</pre>", lines_of(report)));
     page.push_str("</main>\n");
-    end(&mut page, &scene, (&views, &times, &lines));
+    end(&mut page, &scene, &views, &times, &lines);
     page
 }
 
@@ -165,7 +165,7 @@ fn graphs(page: &mut String, scene: &Scene<'_>, views: &[View], times: &Times) {
     section(page, "graph", "Graph", &body);
 }
 
-fn end(page: &mut String, scene: &Scene<'_>, (views, times, lines): (&[View], &Times, &Lines<'_>)) {
+fn end(page: &mut String, scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lines<'_>) {
     let data = data(scene, views, times, lines);
     let _ = write!(
         page,

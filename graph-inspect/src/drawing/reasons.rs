@@ -55,7 +55,8 @@ impl<'g> Reasons<'g> {
     /// O(accesses + edges at hubs × their accesses).
     pub fn of(
         program: &'g Program,
-        (operations, dims): (&'g Operations, &Vector<DimId, u64>),
+        operations: &'g Operations,
+        dims: &Vector<DimId, u64>,
         scopes: &'g Scopes,
     ) -> Reasons<'g> {
         let one = |operation: &Operation| {
@@ -98,7 +99,7 @@ impl<'g> Reasons<'g> {
     /// Returns the reason of an edge.
     pub fn why(&self, from: OperationId, to: OperationId) -> Why {
         let [one, other] = [from, to].map(|at| &self.operations.list[at]);
-        if let Some(buffers) = self.in_memory((one, to), (other, from)) {
+        if let Some(buffers) = self.in_memory(from, to) {
             return if buffers.is_empty() { Why::Memory } else { Why::Buffers(buffers) };
         }
         if self.borders(one, other) {
@@ -142,11 +143,8 @@ impl<'g> Reasons<'g> {
 
     /// Returns the buffers of an edge from or to a memory node: those of that memory that the other operation accesses. `None` for
     /// other edges.
-    fn in_memory(
-        &self,
-        (one, to): (&Operation, OperationId),
-        (other, from): (&Operation, OperationId),
-    ) -> Option<Vec<BufferId>> {
+    fn in_memory(&self, from: OperationId, to: OperationId) -> Option<Vec<BufferId>> {
+        let [one, other] = [from, to].map(|at| &self.operations.list[at]);
         let (what, user) = match (one.what.is_memory(), other.what.is_memory()) {
             (false, false) => return None,
             (true, true) => return Some(Vec::new()),

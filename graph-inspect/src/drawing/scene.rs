@@ -49,7 +49,7 @@ impl<'g> Scene<'g> {
     /// O(nodes + edges + accesses).
     pub fn of(pictured: &Pictured<'g>, scopes: &'g Scopes) -> Scene<'g> {
         let Pictured { program, operations, dims } = *pictured;
-        let reasons = Reasons::of(program, (operations, dims), scopes);
+        let reasons = Reasons::of(program, operations, dims, scopes);
         let edges = operations.list.enumerate().flat_map(|(to, operation)| {
             let reasons = &reasons;
             operation.after.iter().map(move |&from| Edge {

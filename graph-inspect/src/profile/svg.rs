@@ -55,10 +55,10 @@ fn svg(profile: &Profile) -> String {
     drawing.caption(profile);
     drawing.summary(profile, top);
     let most = list.iter().map(Row::time).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    drawing.axis((begin - 8.0, begin + height), most);
+    drawing.axis(begin - 8.0, begin + height, most);
     let mut y = begin;
     for row in &list {
-        drawing.row(row, y, (most, profile.sum()));
+        drawing.row(row, y, most, profile.sum());
         y += row_height(row);
     }
     if let Some((rows, taken)) = left_out {
@@ -189,7 +189,7 @@ impl Drawing {
     }
 
     /// Draws the scale of the rows.
-    fn axis(&mut self, (top, bottom): (f64, f64), most: f64) {
+    fn axis(&mut self, top: f64, bottom: f64, most: f64) {
         let step = tick(most / 5.0);
         for at in (0..=20u8).map(f64::from).map(|at| at * step).take_while(|&at| at <= most) {
             let x = LEFT + BARS * at / most;
@@ -201,7 +201,7 @@ impl Drawing {
         }
     }
 
-    fn row(&mut self, row: &Row<'_>, y: f64, (most, sum): (f64, f64)) {
+    fn row(&mut self, row: &Row<'_>, y: f64, most: f64, sum: f64) {
         let scale = BARS / most;
         let (taken, critical) = (row.time(), row.critical());
         let indent = 14.0 * count(row.depth);

@@ -9,6 +9,13 @@ const SERIES: u32 = 1;
 /// The process that shows the nodes as early as their order allows.
 const ORDER: u32 = 2;
 
+/// A thread of a process.
+#[derive(Clone, Copy)]
+struct Track {
+    process: u32,
+    thread: u32,
+}
+
 impl Profile {
     /// Returns a trace in the JSON format of Chrome, which <https://ui.perfetto.dev> opens. It has the nodes in two ways: as measured,
     /// one after the other; and as early as their order allows. The turns of a body are one slice.
@@ -27,14 +34,14 @@ fn trace(profile: &Profile) -> String {
     events.name("thread_name", SERIES, 1, "nodes");
     let starts = in_series(profile);
     for (entry, &start) in profile.entries.iter().zip(&starts) {
-        events.slice((SERIES, 1), entry, start);
+        events.slice(Track { process: SERIES, thread: 1 }, entry, start);
     }
     let (lanes, count) = lanes(profile);
     for lane in 0..count {
         events.name("thread_name", ORDER, lane + 1, &format!("lane {}", lane + 1));
     }
     for (entry, lane) in profile.entries.iter().zip(lanes) {
-        events.slice((ORDER, lane + 1), entry, entry.start);
+        events.slice(Track { process: ORDER, thread: lane + 1 }, entry, entry.start);
     }
     let total = &profile.total;
     let mut text = String::from("{\"displayTimeUnit\":\"ns\",\"otherData\":{");
@@ -122,7 +129,7 @@ impl Events {
     }
 
     /// Adds an entry, and the members of its batch as slices inside its own.
-    fn slice(&mut self, thread: (u32, u32), entry: &Entry, start: f64) {
+    fn slice(&mut self, track: Track, entry: &Entry, start: f64) {
         let mut args = vec![
             ("statement".to_owned(), quoted(entry.statement)),
             ("node".to_owned(), quoted(entry.node)),
@@ -139,7 +146,7 @@ impl Events {
         more("bytes_per_second", entry.bandwidth().map(number));
         more("turns", entry.turns.map(|turns| number(turns.mean)));
         more("members", (!entry.members.is_empty()).then(|| entry.members.len().to_string()));
-        self.complete(thread, (&entry.name, entry.node), (start, entry.time.mean), &args);
+        self.complete(track, &entry.name, entry.node, start, entry.time.mean, &args);
         let mut begin = start;
         for member in &entry.members {
             let args = [
@@ -148,16 +155,18 @@ impl Events {
                 ("estimate".to_owned(), "true".to_owned()),
             ];
             let name = format!("{} (estimated share)", member.name);
-            self.complete(thread, (&name, "member"), (begin, member.time), &args);
+            self.complete(track, &name, "member", begin, member.time, &args);
             begin += member.time;
         }
     }
 
     fn complete(
         &mut self,
-        (process, thread): (u32, u32),
-        (name, category): (&str, &str),
-        (start, time): (f64, f64),
+        Track { process, thread }: Track,
+        name: &str,
+        category: &str,
+        start: f64,
+        time: f64,
         args: &[(String, String)],
     ) {
         let args: Vec<String> = args.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

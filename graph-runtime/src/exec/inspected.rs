@@ -7,7 +7,9 @@ use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{Kind, StatementId};
 use cuweave_core::launches::{DeclaredParameter, LaunchValues, LaunchedKernel};
-use cuweave_inspect::{PageSubject, Pictured, Profile, Report, Subject, dot, graph_svg, page, report_of};
+use cuweave_inspect::{
+    PageSubject, Pictured, Profile, Report, Subject, UnprovedWrite, dot, graph_svg, page, report_of,
+};
 
 use crate::error::Result;
 use crate::error::program::plan_error;
@@ -123,7 +125,11 @@ impl Inspection<'_> {
     pub fn report(&self) -> Report {
         let launches = Launches::of(&self.0.built.state.records);
         let findings = self.0.built.state.unproved.iter().flat_map(|(&statement, (_, findings))| {
-            findings.iter().map(move |finding| (statement, finding.parameter, &finding.verdict))
+            findings.iter().map(move |finding| UnprovedWrite {
+                statement,
+                parameter: finding.parameter,
+                verdict: &finding.verdict,
+            })
         });
         report_of(&Subject {
             program: self.0.definition.program(),
