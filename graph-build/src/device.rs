@@ -144,9 +144,9 @@ impl<'i> Attempt<'i> {
             }
             return is_new;
         }
-        let (Some(file), Some(position)) = (error.file(), error.position()) else { return false };
+        let (Some(file), Some((line, column))) = (error.file(), error.position()) else { return false };
         match self.inputs.iter().position(|input| input.path == file) {
-            Some(at) => self.sources[at].remove_at(position, &error.message),
+            Some(at) => self.sources[at].remove_at(line, column, &error.message),
             None if file.components().any(|part| part.as_os_str() == "thrust") => self.empty_thrust(),
             None => false,
         }

@@ -134,7 +134,7 @@ impl Source {
 
     /// Takes out the declaration at a line and column, counted from 1, for an error there, unless it may be device
     /// code. Returns true if it did.
-    pub fn remove_at(&mut self, (line, column): (u32, Option<usize>), error: &str) -> bool {
+    pub fn remove_at(&mut self, line: u32, column: Option<usize>, error: &str) -> bool {
         let Some(start) = self.line_start(line) else { return false };
         let rest = self.text[start..].lines().next().unwrap_or_default();
         let column = column.unwrap_or_else(|| 1 + rest.chars().take_while(|c| c.is_whitespace()).count());

@@ -71,9 +71,9 @@ fn errors_take_out_what_they_are_in() {
     let text = "struct Timer {\n  int count;\n  void start() { now(); }\n  std::string name(int x) { return x; }\n};\nvoid f(FILE *x);\n\
                 struct Log { std::string text; };\n__device__ int g() { return missing; }\n";
     let mut source = Source::new(text, &macros([text].into_iter()));
-    assert!(source.remove_at((3, Some(18)), "in a body") && source.remove_at((4, Some(3)), "in a head"));
-    assert!(source.remove_at((6, None), "a prototype") && source.remove_at((7, Some(14)), "a member"));
-    assert!(!source.remove_at((8, Some(29)), "device code") && !source.remove_at((99, None), "nowhere"));
+    assert!(source.remove_at(3, Some(18), "in a body") && source.remove_at(4, Some(3), "in a head"));
+    assert!(source.remove_at(6, None, "a prototype") && source.remove_at(7, Some(14), "a member"));
+    assert!(!source.remove_at(8, Some(29), "device code") && !source.remove_at(99, None, "nowhere"));
     let words = source.text().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words, "struct Timer { int count; void start() ; }; __device__ int g() { return missing; }");
     let removed: Vec<_> =
