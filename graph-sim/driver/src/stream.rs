@@ -7,7 +7,7 @@ use crate::memory::{Kind, Touched};
 use crate::state::op::Op;
 use crate::state::{State, state};
 use crate::work::kernel::{self, Part};
-use crate::work::meeting;
+use crate::work::meeting::{self, Poll};
 use crate::work::transfer;
 
 /// Enqueues work in a stream.
@@ -30,7 +30,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     match op {
         Op::Kernel(launch) => {
             let part = Part::Whole { dependent: false };
-            if let (_, Err(report)) = kernel::run(&state, launch, (context, stream), (None, false), part) {
+            if let (_, Err(report)) = kernel::run(&state, launch, context, stream, None, false, part) {
                 state.break_context(context, report.status);
                 drop(state);
                 report.file();
@@ -56,7 +56,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             Ok(())
         }
         Op::Meeting { poll, data } => {
-            let (mut state, result) = meeting::meet(state, (*poll, *data), "a stream");
+            let (mut state, result) = meeting::meet(state, Poll { function: *poll, data: *data }, "a stream");
             if let Err(report) = result {
                 state.break_context(context, report.status);
                 drop(state);

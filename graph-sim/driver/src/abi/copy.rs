@@ -7,14 +7,13 @@ use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 use crate::base::pointer::take;
 use crate::base::status::{Result, Status};
 use crate::base::types::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUstream, MEMORY_DEVICE,
-    MEMORY_HOST, MEMORY_UNIFIED,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUstream,
 };
 use crate::call::driver_calls;
-use crate::state::op::{Copy, Fill, Op};
+use crate::state::op::{Copy, Fill, Op, Pointer};
 use crate::stream::enqueue;
 
-fn line(to: (u32, u64), from: (u32, u64), bytes: usize, stream: CUstream) -> Result {
+fn line(to: Pointer, from: Pointer, bytes: usize, stream: CUstream) -> Result {
     if bytes == 0 {
         return Ok(());
     }
@@ -24,8 +23,10 @@ fn line(to: (u32, u64), from: (u32, u64), bytes: usize, stream: CUstream) -> Res
 fn fill(
     dst: CUdeviceptr,
     pitch: usize,
-    (value, element): (u32, u32),
-    (width, height): (usize, usize),
+    value: u32,
+    element: u32,
+    width: usize,
+    height: usize,
     stream: CUstream,
 ) -> Result {
     if width == 0 || height == 0 {
@@ -73,47 +74,47 @@ fn copy_3d(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Result {
 
 driver_calls! {
     Call fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize) {
-        line((MEMORY_UNIFIED, dst), (MEMORY_UNIFIED, src), bytes, 0)
+        line(Pointer::unified(dst), Pointer::unified(src), bytes, 0)
     }
 
     Call fn cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream) {
-        line((MEMORY_UNIFIED, dst), (MEMORY_UNIFIED, src), bytes, stream)
+        line(Pointer::unified(dst), Pointer::unified(src), bytes, stream)
     }
 
     Call fn cuMemcpyHtoD_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize) {
-        line((MEMORY_DEVICE, dst), (MEMORY_HOST, src as u64), bytes, 0)
+        line(Pointer::device(dst), Pointer::host(src as u64), bytes, 0)
     }
 
     Call fn cuMemcpyHtoDAsync_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize, stream: CUstream) {
-        line((MEMORY_DEVICE, dst), (MEMORY_HOST, src as u64), bytes, stream)
+        line(Pointer::device(dst), Pointer::host(src as u64), bytes, stream)
     }
 
     Call fn cuMemcpyDtoH_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize) {
-        line((MEMORY_HOST, dst as u64), (MEMORY_DEVICE, src), bytes, 0)
+        line(Pointer::host(dst as u64), Pointer::device(src), bytes, 0)
     }
 
     Call fn cuMemcpyDtoHAsync_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize, stream: CUstream) {
-        line((MEMORY_HOST, dst as u64), (MEMORY_DEVICE, src), bytes, stream)
+        line(Pointer::host(dst as u64), Pointer::device(src), bytes, stream)
     }
 
     Call fn cuMemcpyDtoD_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize) {
-        line((MEMORY_DEVICE, dst), (MEMORY_DEVICE, src), bytes, 0)
+        line(Pointer::device(dst), Pointer::device(src), bytes, 0)
     }
 
     Call fn cuMemcpyDtoDAsync_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream) {
-        line((MEMORY_DEVICE, dst), (MEMORY_DEVICE, src), bytes, stream)
+        line(Pointer::device(dst), Pointer::device(src), bytes, stream)
     }
 
     Call fn cuMemcpyPeer(dst: CUdeviceptr, to: CUcontext, src: CUdeviceptr, from: CUcontext, bytes: usize) {
         known(to)?;
         known(from)?;
-        line((MEMORY_DEVICE, dst), (MEMORY_DEVICE, src), bytes, 0)
+        line(Pointer::device(dst), Pointer::device(src), bytes, 0)
     }
 
     Call fn cuMemcpyPeerAsync(dst: CUdeviceptr, to: CUcontext, src: CUdeviceptr, from: CUcontext, bytes: usize, stream: CUstream) {
         known(to)?;
         known(from)?;
-        line((MEMORY_DEVICE, dst), (MEMORY_DEVICE, src), bytes, stream)
+        line(Pointer::device(dst), Pointer::device(src), bytes, stream)
     }
 
     Call fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) { copy_2d(copy, 0) }
@@ -131,51 +132,51 @@ driver_calls! {
     Call fn cuMemcpy3DPeerAsync(copy: *const CUDA_MEMCPY3D, stream: CUstream) { copy_3d(copy, stream) }
 
     Call fn cuMemsetD8_v2(dst: CUdeviceptr, value: c_uchar, count: usize) {
-        fill(dst, 0, (u32::from(value), 1), (count, 1), 0)
+        fill(dst, 0, u32::from(value), 1, count, 1, 0)
     }
 
     Call fn cuMemsetD8Async(dst: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) {
-        fill(dst, 0, (u32::from(value), 1), (count, 1), stream)
+        fill(dst, 0, u32::from(value), 1, count, 1, stream)
     }
 
     Call fn cuMemsetD16_v2(dst: CUdeviceptr, value: c_ushort, count: usize) {
-        fill(dst, 0, (u32::from(value), 2), (count, 1), 0)
+        fill(dst, 0, u32::from(value), 2, count, 1, 0)
     }
 
     Call fn cuMemsetD16Async(dst: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) {
-        fill(dst, 0, (u32::from(value), 2), (count, 1), stream)
+        fill(dst, 0, u32::from(value), 2, count, 1, stream)
     }
 
     Call fn cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize) {
-        fill(dst, 0, (value, 4), (count, 1), 0)
+        fill(dst, 0, value, 4, count, 1, 0)
     }
 
     Call fn cuMemsetD32Async(dst: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) {
-        fill(dst, 0, (value, 4), (count, 1), stream)
+        fill(dst, 0, value, 4, count, 1, stream)
     }
 
     Call fn cuMemsetD2D8_v2(dst: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize) {
-        fill(dst, pitch, (u32::from(value), 1), (width, height), 0)
+        fill(dst, pitch, u32::from(value), 1, width, height, 0)
     }
 
     Call fn cuMemsetD2D8Async(dst: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream) {
-        fill(dst, pitch, (u32::from(value), 1), (width, height), stream)
+        fill(dst, pitch, u32::from(value), 1, width, height, stream)
     }
 
     Call fn cuMemsetD2D16_v2(dst: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize) {
-        fill(dst, pitch, (u32::from(value), 2), (width, height), 0)
+        fill(dst, pitch, u32::from(value), 2, width, height, 0)
     }
 
     Call fn cuMemsetD2D16Async(dst: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream) {
-        fill(dst, pitch, (u32::from(value), 2), (width, height), stream)
+        fill(dst, pitch, u32::from(value), 2, width, height, stream)
     }
 
     Call fn cuMemsetD2D32_v2(dst: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize) {
-        fill(dst, pitch, (value, 4), (width, height), 0)
+        fill(dst, pitch, value, 4, width, height, 0)
     }
 
     Call fn cuMemsetD2D32Async(dst: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream) {
-        fill(dst, pitch, (value, 4), (width, height), stream)
+        fill(dst, pitch, value, 4, width, height, stream)
     }
 }
 

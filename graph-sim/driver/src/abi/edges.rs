@@ -7,33 +7,36 @@ use crate::base::pointer::{put, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUgraph, CUgraphEdgeData, CUgraphNode};
 use crate::call::driver_calls;
+use crate::state::graph::Edge;
 use crate::state::{State, state};
-
-type Edge = (u64, u64, CUgraphEdgeData);
 
 fn edges(from: *const u64, to: *const u64, data: *const CUgraphEdgeData, count: usize) -> Result<Vec<Edge>> {
     let (from, to) = (take_all(from, count)?, take_all(to, count)?);
     let data = if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { take_all(data, count)? };
-    Ok(from.into_iter().zip(to).zip(data).map(|((from, to), data)| (from, to, data)).collect())
+    Ok(from.into_iter().zip(to).zip(data).map(|((from, to), data)| Edge { from, to, data }).collect())
 }
 
 /// The edges of a graph, in the order of the nodes they lead to.
 fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for &node in &state.graph(graph)?.nodes {
-        edges.extend(state.node(node)?.dependencies.iter().map(|&(before, data)| (before, node, data)));
+        edges.extend(state.node(node)?.dependencies.iter().map(|&(from, data)| Edge {
+            from,
+            to: node,
+            data,
+        }));
     }
     Ok(edges)
 }
 
 fn before(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
-    Ok(state.node(node)?.dependencies.iter().map(|&(before, data)| (before, node, data)).collect())
+    Ok(state.node(node)?.dependencies.iter().map(|&(from, data)| Edge { from, to: node, data }).collect())
 }
 
 fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for &after in &state.node(node)?.dependents {
-        edges.extend(before(state, after)?.into_iter().filter(|edge| edge.0 == node));
+        edges.extend(before(state, after)?.into_iter().filter(|edge| edge.from == node));
     }
     Ok(edges)
 }
@@ -47,24 +50,24 @@ fn put_edges(
     count: *mut usize,
 ) -> Result {
     let wanted = from.is_some_and(|place| !place.is_null()) || to.is_some_and(|place| !place.is_null());
-    if wanted && data.is_null() && edges.iter().any(|edge| edge.2 != CUgraphEdgeData::default()) {
+    if wanted && data.is_null() && edges.iter().any(|edge| edge.data != CUgraphEdgeData::default()) {
         return Err(Status::LOSSY_QUERY);
     }
     let room = if count.is_null() { 0 } else { crate::base::pointer::take(count)? };
     if let Some(place) = from {
-        put_list(place, count, &edges.iter().map(|edge| edge.0).collect::<Vec<_>>(), 0)?;
+        put_list(place, count, &edges.iter().map(|edge| edge.from).collect::<Vec<_>>(), 0)?;
     }
     let found = crate::base::pointer::take(count).unwrap_or(edges.len());
     if let Some(place) = to {
         put(count, room)?;
-        put_list(place, count, &edges.iter().map(|edge| edge.1).collect::<Vec<_>>(), 0)?;
+        put_list(place, count, &edges.iter().map(|edge| edge.to).collect::<Vec<_>>(), 0)?;
     }
     if !data.is_null() {
         put(count, room)?;
         put_list(
             data,
             count,
-            &edges.iter().map(|edge| edge.2).collect::<Vec<_>>(),
+            &edges.iter().map(|edge| edge.data).collect::<Vec<_>>(),
             CUgraphEdgeData::default(),
         )?;
     }

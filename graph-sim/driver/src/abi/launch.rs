@@ -68,19 +68,18 @@ pub(super) fn parameters(
 }
 
 fn launch(
+    config: &CUlaunchConfig,
     function: CUfunction,
-    shape: ([c_uint; 3], [c_uint; 3], c_uint),
-    stream: CUstream,
     each: *mut *mut c_void,
     extra: *mut *mut c_void,
-    attributes: BTreeMap<u32, [u64; 8]>,
 ) -> Result {
+    let &CUlaunchConfig { grid, block, sharedMemBytes: shared, hStream: stream, attrs, numAttrs } = config;
+    let attributes = attributes(attrs, numAttrs)?;
     let locked = state();
     let context = locked.stream_context(stream)?;
     same_context(&locked, function, context)?;
     let parameters = parameters(&locked, function, each, extra)?;
     drop(locked);
-    let (grid, block, shared) = shape;
     enqueue(stream, &Op::Kernel(Launch { function, grid, block, shared, parameters, attributes }))
 }
 
@@ -99,17 +98,17 @@ pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Resul
 
 driver_calls! {
     Call fn cuLaunchKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void, extra: *mut *mut c_void) {
-        launch(function, ([gx, gy, gz], [bx, by, bz], shared), stream, each, extra, BTreeMap::new())
+        let config = CUlaunchConfig { grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream, attrs: std::ptr::null_mut(), numAttrs: 0 };
+        launch(&config, function, each, extra)
     }
 
     Call fn cuLaunchKernelEx(config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void) {
-        let config = take(config)?;
-        let attributes = attributes(config.attrs, config.numAttrs)?;
-        launch(function, (config.grid, config.block, config.sharedMemBytes), config.hStream, each, extra, attributes)
+        launch(&take(config)?, function, each, extra)
     }
 
     Call fn cuLaunchCooperativeKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void) {
-        let attributes = BTreeMap::from([(kernel::COOPERATIVE, [1, 0, 0, 0, 0, 0, 0, 0])]);
-        launch(function, ([gx, gy, gz], [bx, by, bz], shared), stream, each, std::ptr::null_mut(), attributes)
+        let mut cooperative = CUlaunchAttribute { id: kernel::COOPERATIVE, pad: [0; 4], value: [1, 0, 0, 0, 0, 0, 0, 0] };
+        let config = CUlaunchConfig { grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream, attrs: &mut cooperative, numAttrs: 1 };
+        launch(&config, function, each, std::ptr::null_mut())
     }
 }

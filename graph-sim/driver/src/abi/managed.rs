@@ -156,8 +156,15 @@ fn discard(state: &State, address: u64, bytes: usize) -> Result {
 }
 
 /// Writes an attribute of a range.
-fn attribute(state: &State, (data, size): (*mut c_void, usize), number: c_uint, at: (u64, usize)) -> Result {
-    let (_, managed, range) = state.memory.managed(at.0, at.1 as u64)?;
+fn attribute(
+    state: &State,
+    data: *mut c_void,
+    size: usize,
+    number: c_uint,
+    address: u64,
+    bytes: usize,
+) -> Result {
+    let (_, managed, range) = state.memory.managed(address, bytes as u64)?;
     let place = |found: Option<Option<Location>>| found.flatten();
     let preferred = || place(managed.common(range.clone(), |page| page.preferred));
     let prefetched = || place(managed.common(range.clone(), |page| page.prefetched));
@@ -279,7 +286,7 @@ driver_calls! {
     }
 
     Call fn cuMemRangeGetAttribute(data: *mut c_void, size: usize, number: c_uint, dptr: CUdeviceptr, count: usize) {
-        attribute(&state(), (data, size), number, (dptr, count))
+        attribute(&state(), data, size, number, dptr, count)
     }
 
     Call fn cuMemRangeGetAttributes(data: *mut *mut c_void, sizes: *mut usize, numbers: *mut c_uint, attributes: usize, dptr: CUdeviceptr, count: usize) {
@@ -290,6 +297,6 @@ driver_calls! {
         }
         let state = state();
         let mut all = data.into_iter().zip(sizes).zip(numbers);
-        all.try_for_each(|(data, number)| attribute(&state, data, number, (dptr, count)))
+        all.try_for_each(|((data, size), number)| attribute(&state, data, size, number, dptr, count))
     }
 }

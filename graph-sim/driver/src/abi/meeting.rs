@@ -67,7 +67,7 @@ driver_calls! {
     }
 
     Call fn cuGraphAddBatchMemOpNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        add(node, graph, (nodes, count), |state| memory_op(state, &take(params)?))
+        add(node, graph, nodes, count, |state| memory_op(state, &take(params)?))
     }
 
     Call fn cuGraphBatchMemOpNodeSetParams(node: CUgraphNode, params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
@@ -103,11 +103,11 @@ driver_calls! {
     }
 
     Call fn cuGraphAddExternalSemaphoresSignalNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_EXT_SEM_NODE_PARAMS) {
-        add(node, graph, (nodes, count), |state| semaphores(state, &take(params)?).map(Op::Signal))
+        add(node, graph, nodes, count, |state| semaphores(state, &take(params)?).map(Op::Signal))
     }
 
     Call fn cuGraphAddExternalSemaphoresWaitNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_EXT_SEM_NODE_PARAMS) {
-        add(node, graph, (nodes, count), |state| semaphores(state, &take(params)?).map(Op::WaitSemaphore))
+        add(node, graph, nodes, count, |state| semaphores(state, &take(params)?).map(Op::WaitSemaphore))
     }
 
     Call fn cuGraphExternalSemaphoresSignalNodeSetParams(node: CUgraphNode, params: *const CUDA_EXT_SEM_NODE_PARAMS) {

@@ -80,8 +80,8 @@ fn bind(
     }
     let mut state = completed(call, handle)?;
     let device = device.map(|device| state.device(device)).transpose()?;
-    let memory = memory(&state)?;
-    state.memory.bind_multicast(handle, device, offset as u64, memory, size as u64)
+    let (physical, at) = memory(&state)?;
+    state.memory.bind_multicast(handle, device, offset as u64, physical, at, size as u64)
 }
 
 /// Returns the physical memory at an address.

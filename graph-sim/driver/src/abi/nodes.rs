@@ -122,7 +122,8 @@ const NO_DATA: *const CUgraphEdgeData = std::ptr::null();
 pub(super) fn add(
     node: *mut CUgraphNode,
     graph: CUgraph,
-    (nodes, count): (*const CUgraphNode, usize),
+    nodes: *const CUgraphNode,
+    count: usize,
     make: impl FnOnce(&State) -> Result<Op>,
 ) -> Result {
     if node.is_null() {
@@ -327,15 +328,15 @@ fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
 
 driver_calls! {
     Call fn cuGraphAddKernelNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        add(node, graph, (nodes, count), |state| kernel_op(state, &widen(take(params)?)))
+        add(node, graph, nodes, count, |state| kernel_op(state, &widen(take(params)?)))
     }
 
     Call fn cuGraphAddKernelNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS) {
-        add(node, graph, (nodes, count), |state| kernel_op(state, &take(params)?))
+        add(node, graph, nodes, count, |state| kernel_op(state, &take(params)?))
     }
 
     Call fn cuGraphAddMemcpyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
-        add(node, graph, (nodes, count), |state| {
+        add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
             let op = copy_op(&take(params)?)?;
             reached(state, ctx, &op)?;
@@ -344,14 +345,14 @@ driver_calls! {
     }
 
     Call fn cuGraphAddMemsetNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
-        add(node, graph, (nodes, count), |state| {
+        add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
             Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
         })
     }
 
     Call fn cuGraphAddHostNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_HOST_NODE_PARAMS) {
-        add(node, graph, (nodes, count), |_| host_op(&take(params)?))
+        add(node, graph, nodes, count, |_| host_op(&take(params)?))
     }
 
     Call fn cuGraphAddChildGraphNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, child: CUgraph) {
@@ -364,26 +365,26 @@ driver_calls! {
     }
 
     Call fn cuGraphAddEmptyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize) {
-        add(node, graph, (nodes, count), |_| Ok(Op::Empty))
+        add(node, graph, nodes, count, |_| Ok(Op::Empty))
     }
 
     Call fn cuGraphAddEventRecordNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
-        add(node, graph, (nodes, count), |state| event(state, handle).map(Op::Record))
+        add(node, graph, nodes, count, |state| event(state, handle).map(Op::Record))
     }
 
     Call fn cuGraphAddEventWaitNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
-        add(node, graph, (nodes, count), |state| event(state, handle).map(Op::Wait))
+        add(node, graph, nodes, count, |state| event(state, handle).map(Op::Wait))
     }
 
     Call fn cuGraphAddMemAllocNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
         let mut p = take(params)?;
-        add(node, graph, (nodes, count), |state| alloc_op(state, &p))?;
+        add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
         p.dptr = address(&state(), take(node)?)?;
         put(params, p)
     }
 
     Call fn cuGraphAddMemFreeNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr) {
-        add(node, graph, (nodes, count), |_| Ok(Op::Free(dptr)))
+        add(node, graph, nodes, count, |_| Ok(Op::Free(dptr)))
     }
 
     Call fn cuGraphAddNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUgraphNodeParams) {

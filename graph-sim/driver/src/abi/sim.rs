@@ -192,14 +192,14 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
         let mut state = state();
         let shape = &mut state.exec_mut(exec)?.shape;
         let fits = |(buffer, address): (&Buffer, &u64)| address.checked_add(buffer.bytes).is_some();
-        let told = shape.buffers.iter().map(|(buffer, _)| buffer);
+        let told = shape.buffers.iter().map(|of| &of.buffer);
         if shape.buffers.len() != count || !told.zip(&addresses).all(fits) {
             return Err(Status::INVALID_VALUE);
         }
         // It may not change during a launch.
         let shape = Arc::get_mut(shape).ok_or(Status::NOT_READY)?;
-        for ((buffer, _), address) in shape.buffers.iter_mut().zip(addresses) {
-            buffer.address = address;
+        for (of, address) in shape.buffers.iter_mut().zip(addresses) {
+            of.buffer.address = address;
         }
         Ok(())
     })

@@ -305,7 +305,7 @@ driver_calls! {
         if mode > 2 {
             return Err(Status::INVALID_VALUE);
         }
-        state().begin_capture(stream, mode, None)
+        state().begin_capture(stream, mode, None, Vec::new())
     }
 
     Call fn cuStreamBeginCaptureToGraph(stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, mode: c_uint) {
@@ -319,7 +319,7 @@ driver_calls! {
                 return Err(Status::INVALID_VALUE);
             }
         }
-        state.begin_capture(stream, mode, Some((graph, full(&nodes))))
+        state.begin_capture(stream, mode, Some(graph), full(&nodes))
     }
 
     Call fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {

@@ -1,6 +1,7 @@
 //! Accesses of the nodes of a launch, compared byte by byte.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::order::Order;
 use super::past::Past;
@@ -67,6 +68,13 @@ impl Cell {
     }
 }
 
+/// An actor, and the flags of its access.
+#[derive(Clone, Copy)]
+struct Accessor {
+    actor: usize,
+    flags: u8,
+}
+
 /// The checks of one launch.
 pub struct Checker<'a> {
     pub(super) shape: &'a Shape,
@@ -80,8 +88,8 @@ pub struct Checker<'a> {
     pub(super) users: &'a Users<'a>,
     /// Buffers whose live range has begun.
     pub(super) begun: Vec<bool>,
-    /// Allocations with planned buffers inside, from and to.
-    pub(super) arenas: Vec<(u64, u64)>,
+    /// Allocations with planned buffers inside.
+    pub(super) arenas: Vec<Range<u64>>,
     /// The actors of earlier turns.
     pub(super) past: Past,
     /// The findings.
@@ -90,7 +98,7 @@ pub struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// Checks for a launch; `arenas` are the allocations that hold planned buffers.
-    pub fn new(users: &'a Users, names: &'a dyn Fn(usize) -> String, arenas: Vec<(u64, u64)>) -> Self {
+    pub fn new(users: &'a Users, names: &'a dyn Fn(usize) -> String, arenas: Vec<Range<u64>>) -> Self {
         let shape = users.shape;
         Checker {
             shape,
@@ -111,7 +119,7 @@ impl<'a> Checker<'a> {
     pub fn touched(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
             if flags & LIFE != 0 {
-                self.access((actor, Phase::PostWait), start, end, LIFE, place);
+                self.access(actor, Phase::PostWait, start, end, LIFE, place);
                 continue;
             }
             for (flags, phase) in [(flags >> PRE_WAIT, Phase::PreWait), (flags, Phase::PostWait)] {
@@ -122,7 +130,7 @@ impl<'a> Checker<'a> {
                 self.check_buffers(actor, start, end, flags, place);
                 for one in [READ, ATOMIC, WRITTEN] {
                     if flags & one != 0 {
-                        self.access((actor, phase), start, end, one, place);
+                        self.access(actor, phase, start, end, one, place);
                     }
                 }
             }
@@ -143,7 +151,8 @@ impl<'a> Checker<'a> {
 
     fn access(
         &mut self,
-        (node, phase): (usize, Phase),
+        node: usize,
+        phase: Phase,
         start: u64,
         end: u64,
         flags: u8,
@@ -154,7 +163,7 @@ impl<'a> Checker<'a> {
         self.cut(end);
         // The cells are borrowed during the walk.
         let mut cells = std::mem::take(&mut self.cells);
-        let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
+        let mut conflicts: Vec<(Accessor, Range<u64>)> = Vec::new();
         let mut gaps = Vec::new();
         let mut at = start;
         for (&from, cell) in cells.range_mut(start..end) {
@@ -166,7 +175,7 @@ impl<'a> Checker<'a> {
                 let (first, second) = (self.node_of(other), self.node_of(node));
                 other != node && (first == second || !self.order.before(first, second, phase))
             };
-            let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
+            let mut conflict = |actor, flags| conflicts.push((Accessor { actor, flags }, from..cell.end));
             if let Some(life) = cell.life.filter(|&life| unordered(life)) {
                 conflict(life, LIFE);
             }
@@ -197,8 +206,8 @@ impl<'a> Checker<'a> {
         if flags == WRITTEN || flags == LIFE {
             self.join(start, end);
         }
-        for (other, how, from, to) in conflicts {
-            self.conflict((other, how), (node, flags), from, to, place);
+        for (other, bytes) in conflicts {
+            self.conflict(other, Accessor { actor: node, flags }, bytes, place);
         }
     }
 
@@ -222,33 +231,36 @@ impl<'a> Checker<'a> {
 
     fn conflict(
         &mut self,
-        first: (usize, u8),
-        second: (usize, u8),
-        from: u64,
-        to: u64,
+        first: Accessor,
+        second: Accessor,
+        bytes: Range<u64>,
         place: &dyn Fn(u64) -> String,
     ) {
-        let pair = (first.0.min(second.0), first.0.max(second.0));
+        let Range { start: from, end: to } = bytes;
+        let pair = (first.actor.min(second.actor), first.actor.max(second.actor));
         if !self.reported.insert(pair) {
             return;
         }
-        let (a, b) = (self.name(first.0), self.name(second.0));
-        let buffer = self.users.buffer_at(self.origin(second.0), from).unwrap_or_else(|| place(from));
-        let (does, too) = (access_word(first.1), access_word(second.1));
+        let (a, b) = (self.name(first.actor), self.name(second.actor));
+        let buffer = self.users.buffer_at(self.origin(second.actor), from).unwrap_or_else(|| place(from));
+        let (does, too) = (access_word(first.flags), access_word(second.flags));
         let use_of = |user: &str, does: &str, life: &str| {
             format!(
                 "node {user} {does} bytes {from:#x}..{to:#x} of {buffer}, and no path orders it with node {life}, \
                  where that allocation begins or ends"
             )
         };
-        let (kind, text) = match (first.1 == LIFE, second.1 == LIFE) {
+        let (kind, text) = match (first.flags == LIFE, second.flags == LIFE) {
             (true, false) => ("lifetime", use_of(&b, too, &a)),
             (false, true) => ("lifetime", use_of(&a, does, &b)),
             _ => {
-                let (first_pre_wait, second_pre_wait) =
-                    (self.describe_pre_wait(first.0, from, to), self.describe_pre_wait(second.0, from, to));
-                let why =
-                    self.why_unordered(first.0, second.0, first_pre_wait.len() + second_pre_wait.len() > 0);
+                let [first_pre_wait, second_pre_wait] =
+                    [first, second].map(|of| self.describe_pre_wait(of.actor, from, to));
+                let why = self.why_unordered(
+                    first.actor,
+                    second.actor,
+                    first_pre_wait.len() + second_pre_wait.len() > 0,
+                );
                 let text = format!(
                     "node {a} {does}{first_pre_wait} and node {b} {too}{second_pre_wait} bytes {from:#x}..{to:#x} of \
                      {buffer}, and no path orders them: {why}"
@@ -263,6 +275,8 @@ impl<'a> Checker<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::exec::UsedBuffer;
+    use crate::state::graph::Buffer;
     use crate::state::schedule::{self, Random};
     use proptest::prelude::*;
 
@@ -337,13 +351,14 @@ mod tests {
             picks in proptest::collection::vec(proptest::collection::vec(any::<proptest::sample::Index>(), 1..3), 6),
         ) {
             let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
-            let buffers: Vec<(crate::state::graph::Buffer, Vec<usize>)> = places
+            let buffers: Vec<UsedBuffer> = places
                 .iter()
                 .zip(&picks)
                 .map(|(&(address, bytes), picks)| {
                     let note = crate::base::note::Note::default();
                     let users = picks.iter().map(|pick| pick.index(program.len())).collect();
-                    (crate::state::graph::Buffer { note, address, bytes, planned: true, number: 0, users: Vec::new() }, users)
+                    let buffer = Buffer { note, address, bytes, planned: true, number: 0, users: Vec::new() };
+                    UsedBuffer { buffer, users }
                 })
                 .collect();
             let shape = Shape::of(predecessors, buffers);
@@ -351,8 +366,8 @@ mod tests {
                 a.iter().all(|&a| b.iter().all(|&b| shape.precedence().before(a, b)))
             };
             let wrong = |at: usize| {
-                let (a, users) = &shape.buffers[at];
-                shape.buffers[..at].iter().any(|(b, others)| {
+                let UsedBuffer { buffer: a, users } = &shape.buffers[at];
+                shape.buffers[..at].iter().any(|UsedBuffer { buffer: b, users: others }| {
                     let overlap = a.address.max(b.address) < (a.address + a.bytes).min(b.address + b.bytes);
                     overlap && !line(users, others) && !line(others, users)
                 })

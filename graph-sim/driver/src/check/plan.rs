@@ -5,23 +5,26 @@
 //! - Inside an allocation that holds planned buffers a node touches only buffers of which it is a user.
 //! - Bytes that a user reads of a planned buffer are written by its users only, since its live range began.
 
+use std::ops::Range;
+
 use super::checker::Checker;
 use crate::base::report::Report;
 use crate::base::status::Status;
 use crate::memory::{ATOMIC, READ, access_word};
+use crate::state::exec::UsedBuffer;
 
 impl Checker<'_> {
     /// Returns the planned buffers whose live range begins with a node that is about to run.
-    pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
+    pub fn begins(&mut self, node: usize) -> Vec<Range<u64>> {
         let mut born = Vec::new();
         for at in self.users.uses.get(&node).cloned().unwrap_or_default() {
-            let buffer = &self.shape.buffers[at].0;
+            let buffer = &self.shape.buffers[at].buffer;
             if !buffer.planned || self.begun[at] {
                 continue;
             }
             self.begun[at] = true;
             let (start, end) = (buffer.address, buffer.address + buffer.bytes);
-            born.push((start, buffer.bytes));
+            born.push(start..end);
             self.cut(start);
             self.cut(end);
             self.cells.range_mut(start..end).for_each(|(_, cell)| cell.fresh = true);
@@ -38,13 +41,12 @@ impl Checker<'_> {
         flags: u8,
         place: &dyn Fn(u64) -> String,
     ) {
-        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
-            return;
-        };
+        let Some(arena) = self.arenas.iter().find(|arena| arena.contains(&start)) else { return };
+        let arena = arena.start;
         let uses = self.users.uses.get(&node).map_or(&[][..], |uses| uses);
         let mut covered: Vec<(u64, u64, usize)> = uses
             .iter()
-            .map(|&at| (&self.shape.buffers[at].0, at))
+            .map(|&at| (&self.shape.buffers[at].buffer, at))
             .map(|(buffer, at)| (buffer.address.max(start), (buffer.address + buffer.bytes).min(end), at))
             .filter(|range| range.0 < range.1)
             .collect();
@@ -77,7 +79,7 @@ impl Checker<'_> {
 
     /// Checks the writers of the bytes that a node read of a buffer.
     fn check_writers(&mut self, node: usize, from: u64, to: u64, buffer: usize) {
-        let (buffer, users) = &self.shape.buffers[buffer];
+        let UsedBuffer { buffer, users } = &self.shape.buffers[buffer];
         if !buffer.planned {
             return;
         }

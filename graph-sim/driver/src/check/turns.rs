@@ -117,7 +117,7 @@ mod tests {
     use crate::state::exec::Shape;
     use crate::state::op::Branching;
     use crate::state::schedule::{self, Precedence, Random};
-    use crate::state::scopes::Scopes;
+    use crate::state::scopes::{BranchBody, Scopes};
     use proptest::prelude::*;
     use proptest::sample::Index;
     use std::collections::BTreeMap;
@@ -174,7 +174,7 @@ mod tests {
     }
 
     /// Lays out a scope as an instance does.
-    fn flatten(flat: &mut Flat, items: &mut [Item], parent: Option<(usize, usize)>) {
+    fn flatten(flat: &mut Flat, items: &mut [Item], parent: Option<BranchBody>) {
         let first = flat.full.len();
         for item in &mut *items {
             item.at = flat.full.len();
@@ -191,7 +191,7 @@ mod tests {
         }
         let last = flat.full.len();
         flat.scopes.add(first..last, parent);
-        if let Some((entry, _)) = parent {
+        if let Some(BranchBody { entry, .. }) = parent {
             (first..last).filter(|&at| flat.full[at].is_empty()).collect::<Vec<_>>().into_iter().for_each(
                 |at| {
                     flat.full[at].push(entry);
@@ -204,7 +204,7 @@ mod tests {
             item.bodies
                 .iter_mut()
                 .enumerate()
-                .for_each(|(body, items)| flatten(flat, items, Some((at, body))));
+                .for_each(|(body, items)| flatten(flat, items, Some(BranchBody { entry: at, body })));
         }
     }
 

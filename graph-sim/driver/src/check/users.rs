@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::report::Report;
 use crate::base::status::Status;
-use crate::state::exec::Shape;
+use crate::state::exec::{Shape, UsedBuffer};
 use crate::state::scopes::Branch;
 
 /// The buffers that the program described, by the nodes that use them.
@@ -18,8 +18,8 @@ impl<'a> Users<'a> {
     /// Indexes the buffers of an instance.
     pub fn new(shape: &'a Shape) -> Self {
         let mut uses: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (at, (_, users)) in shape.buffers.iter().enumerate() {
-            users.iter().for_each(|&user| uses.entry(user).or_default().push(at));
+        for (at, buffer) in shape.buffers.iter().enumerate() {
+            buffer.users.iter().for_each(|&user| uses.entry(user).or_default().push(at));
         }
         Users { shape, uses }
     }
@@ -27,12 +27,12 @@ impl<'a> Users<'a> {
     /// Returns the name of the buffer at an address, preferably one that the node uses.
     pub fn buffer_at(&self, node: usize, address: u64) -> Option<String> {
         let holds = |at: &&usize| {
-            let buffer = &self.shape.buffers[**at].0;
+            let buffer = &self.shape.buffers[**at].buffer;
             (buffer.address..buffer.address + buffer.bytes).contains(&address)
         };
         let own = self.uses.get(&node).and_then(|uses| uses.iter().find(holds)).copied();
         let any = || (0..self.shape.buffers.len()).find(|at| holds(&at));
-        own.or_else(any).map(|at| self.shape.buffers[at].0.note.describe())
+        own.or_else(any).map(|at| self.shape.buffers[at].buffer.note.describe())
     }
 }
 
@@ -53,7 +53,7 @@ fn over_before(shape: &Shape, a: usize, a_scope: usize, b: usize, b_scope: usize
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
     let buffers = shape.buffers.iter().zip(&shape.scopes.buffers);
     let mut planned: Vec<_> = buffers
-        .map(|((buffer, users), &scope)| (buffer, users, scope))
+        .map(|(UsedBuffer { buffer, users }, &scope)| (buffer, users, scope))
         .filter(|(buffer, users, _)| buffer.planned && buffer.bytes > 0 && !users.is_empty())
         .collect();
     if planned.len() < 2 {

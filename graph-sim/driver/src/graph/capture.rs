@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::config::device;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUgraphEdgeData, STREAM_LEGACY, STREAM_PER_THREAD};
-use crate::state::State;
 use crate::state::capture::Capture;
 use crate::state::graph::{Dependencies, PROGRAMMATIC, full};
 use crate::state::op::{Fill, Op};
+use crate::state::{CapturedPoint, State};
 
 /// `CU_STREAM_CAPTURE_STATUS_*`.
 pub const NONE: u32 = 0;
@@ -78,8 +78,14 @@ impl State {
         }
     }
 
-    /// Begins a capture, into a graph of the program or a new one.
-    pub fn begin_capture(&mut self, stream: u64, mode: u32, graph: Option<(u64, Dependencies)>) -> Result {
+    /// Begins a capture, into a graph of the program, after nodes of it, or a new one.
+    pub fn begin_capture(
+        &mut self,
+        stream: u64,
+        mode: u32,
+        graph: Option<u64>,
+        dependencies: Dependencies,
+    ) -> Result {
         if matches!(stream, 0 | STREAM_LEGACY) {
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
@@ -89,12 +95,12 @@ impl State {
         if self.capture_of(stream).is_some() {
             return Err(Status::ILLEGAL_STATE);
         }
-        let (graph, dependencies) = match graph {
-            Some((graph, dependencies)) => {
+        let graph = match graph {
+            Some(graph) => {
                 self.graph(graph)?;
-                (graph, dependencies)
+                graph
             }
-            None => (self.create_graph(), Vec::new()),
+            None => self.create_graph(),
         };
         let (id, told) = (self.id(), self.graph(graph)?.id);
         let streams = BTreeMap::from([(stream, dependencies)]);
@@ -195,14 +201,14 @@ impl State {
     }
 
     /// Returns the last nodes of a captured stream, for an event recorded in it; `None` if the stream is not captured.
-    pub fn capture_record(&mut self, stream: u64) -> Option<(u64, Vec<u64>)> {
+    pub fn capture_record(&mut self, stream: u64) -> Option<CapturedPoint> {
         let capture = self.capture_of(stream)?;
         let nodes = capture.streams.get(&stream)?.iter().map(|node| node.0).collect();
-        Some((capture.id, nodes))
+        Some(CapturedPoint { capture: capture.id, nodes })
     }
 
     /// Makes a stream wait for an event of a capture; the stream joins the capture.
-    pub fn capture_wait(&mut self, stream: u64, captured: Option<(u64, Vec<u64>)>) -> Result<bool> {
+    pub fn capture_wait(&mut self, stream: u64, captured: Option<CapturedPoint>) -> Result<bool> {
         let own = self.capture_of(stream).map(|capture| capture.id);
         match (own, captured) {
             (None, None) => Ok(false),
@@ -211,7 +217,7 @@ impl State {
                 self.not_captured(stream).map_err(|_| Status::STREAM_CAPTURE_ISOLATION)?;
                 Ok(true)
             }
-            (own, Some((id, nodes))) => {
+            (own, Some(CapturedPoint { capture: id, nodes })) => {
                 let Some(capture) = self.captures.iter_mut().find(|capture| capture.id == id) else {
                     return Err(Status::CAPTURED_EVENT);
                 };

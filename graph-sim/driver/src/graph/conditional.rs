@@ -131,8 +131,8 @@ impl State {
         conditions: &Conditions,
     ) -> std::result::Result<(), Refusal> {
         for (at, node) in nodes.iter().enumerate() {
-            let Some((entry, _)) = shape.scopes.around(at).next() else { continue };
-            let Op::Conditional(conditional) = &nodes[entry].op else { continue };
+            let Some(outer) = shape.scopes.around(at).next() else { continue };
+            let Op::Conditional(conditional) = &nodes[outer.entry].op else { continue };
             let context = conditions.get(conditional.handle).map_or(0, |condition| condition.context);
             let what = match &node.op {
                 Op::Empty | Op::Fill(_) | Op::Child(_) => continue,

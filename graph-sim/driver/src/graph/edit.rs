@@ -7,7 +7,7 @@ use crate::base::log;
 use crate::base::status::{Result, Status};
 use crate::base::types::CUgraphEdgeData;
 use crate::state::State;
-use crate::state::graph::{Dependencies, Graph, Node, Owner, PROGRAMMATIC};
+use crate::state::graph::{Dependencies, Edge, Graph, Node, Owner, PROGRAMMATIC};
 use crate::state::op::Op;
 use crate::state::place;
 
@@ -153,10 +153,10 @@ impl State {
     }
 
     /// Adds edges, given by their ends.
-    pub fn add_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
+    pub fn add_edges(&mut self, graph: u64, edges: &[Edge]) -> Result {
         self.graph(graph)?;
         let mut seen = BTreeSet::new();
-        for &(from, to, data) in edges {
+        for &Edge { from, to, data } in edges {
             let (first, second) = (self.node(from)?, self.node(to)?);
             let known = second.dependencies.iter().any(|dependency| dependency.0 == from);
             if first.graph != graph
@@ -169,7 +169,7 @@ impl State {
             }
             check_edge(&first.op, data, Some(&second.op))?;
         }
-        for &(from, to, data) in edges {
+        for &Edge { from, to, data } in edges {
             if let Some(first) = self.nodes.get_mut(from) {
                 first.dependents.push(to);
             }
@@ -181,7 +181,7 @@ impl State {
     }
 
     /// Removes edges.
-    pub fn remove_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
+    pub fn remove_edges(&mut self, graph: u64, edges: &[Edge]) -> Result {
         self.graph(graph)?;
         if !edges.is_empty() && self.has_memory(graph) {
             return Err(log::say(
@@ -189,14 +189,14 @@ impl State {
                 "edges of a graph with memory nodes cannot be removed",
             ));
         }
-        for &(from, to, _) in edges {
+        for &Edge { from, to, .. } in edges {
             // The header asks for the data of the edge; the driver (580, CUDA 13.0) takes any.
             let known = self.node(to)?.dependencies.iter().any(|dependency| dependency.0 == from);
             if self.node(from)?.graph != graph || self.node(to)?.graph != graph || !known {
                 return Err(Status::INVALID_VALUE);
             }
         }
-        for &(from, to, _) in edges {
+        for &Edge { from, to, .. } in edges {
             if let Some(first) = self.nodes.get_mut(from) {
                 first.dependents.retain(|&node| node != to);
             }

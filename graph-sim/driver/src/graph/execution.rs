@@ -1,6 +1,7 @@
 //! The steps of a launch: how they begin, run, and are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
 use super::accounts::{count_graph_memory, free};
@@ -9,7 +10,7 @@ use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::check::{Checker, Users};
 use crate::interp::{Blocks, Paused};
-use crate::memory::{ATOMIC, Kind, LIFE, PRE_WAIT, Place, Touched, WRITTEN};
+use crate::memory::{ATOMIC, Allocation, Kind, LIFE, PRE_WAIT, Place, Touched, WRITTEN};
 use crate::state::conditions::Conditions;
 use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::{self, Op};
@@ -42,7 +43,7 @@ impl Run {
         let shape = &self.shape;
         let nodes = shape.scopes.list[scope].nodes.clone();
         let random = self.seed.map(|seed| Random::new(seed ^ runs.rotate_left(17)));
-        Plan::of((&shape.full, &shape.programmatic), nodes, shape.overlaps(), random)
+        Plan::of(&shape.full, &shape.programmatic, nodes, shape.overlaps(), random)
     }
 
     /// Describes the condition whose handle is used as an address.
@@ -67,7 +68,7 @@ pub(super) struct Execution<'a> {
     pub run: &'a Run,
     pub users: &'a Users<'a>,
     pub checker: Checker<'a>,
-    /// Kernels paused at their wait, by node, and the bytes that they wrote before it.
+    /// Kernels paused at their wait, by node.
     pub paused: BTreeMap<usize, PausedNode>,
     pub checked: bool,
     /// The number of bodies that have begun, and of turns of loops among them.
@@ -75,8 +76,19 @@ pub(super) struct Execution<'a> {
     pub turns: u64,
 }
 
-/// The paused launches of a node, and the bytes that they wrote before their wait.
-type PausedNode = (Vec<Paused>, Vec<(u64, u64)>);
+/// The paused launches of a node.
+#[derive(Default)]
+pub(super) struct PausedNode {
+    launches: Vec<Paused>,
+    /// The bytes that they wrote before their wait.
+    written: Vec<Range<u64>>,
+}
+
+/// An allocation that a node has freed.
+pub(super) struct Freed {
+    range: Range<u64>,
+    name: String,
+}
 
 /// Work of a node that does not change the driver's state, so that it may run concurrently with other tasks.
 pub(super) struct Task {
@@ -185,7 +197,7 @@ impl Execution<'_> {
     pub fn meeting(&self, step: Step) -> Option<meeting::Poll> {
         match (step, &self.run.nodes[step.node()]) {
             (Step::Finish(_), ExecNode { op: Op::Meeting { poll, data }, enabled: true, .. }) => {
-                Some((*poll, *data))
+                Some(meeting::Poll { function: *poll, data: *data })
             }
             _ => None,
         }
@@ -216,10 +228,10 @@ impl Execution<'_> {
                     self.end(at, true);
                     return Begun::Done;
                 }
-                let (paused, written) = self.paused.remove(&at).unzip();
-                self.begin_buffers(state, at, &written.unwrap_or_default());
+                let PausedNode { launches: paused, written } = self.paused.remove(&at).unwrap_or_default();
+                self.begin_buffers(state, at, &written);
                 let dependent = !self.run.shape.programmatic[at].is_empty();
-                let how = How::Finish { dependent, paused: paused.unwrap_or_default() };
+                let how = How::Finish { dependent, paused };
                 match node.op {
                     Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Begun::Task(Task { at, how }),
                     Op::Empty | Op::Child(_) | Op::Wait(_) => {
@@ -241,16 +253,16 @@ impl Execution<'_> {
     }
 
     /// Marks the buffers whose live range begins with a node as never written, except for the bytes in `written`.
-    fn begin_buffers(&mut self, state: &State, at: usize, written: &[(u64, u64)]) {
+    fn begin_buffers(&mut self, state: &State, at: usize, written: &[Range<u64>]) {
         let marks = |from: u64, to: u64, written: bool| {
             if let Ok(Place::Device(backing, offset)) = state.memory.resolve_device(from, to - from) {
                 backing.mark(offset, to - from, written);
             }
         };
-        for (address, bytes) in self.checker.begins(at) {
-            marks(address, address + bytes, false);
-            for &(from, to) in written {
-                let (from, to) = (from.max(address), to.min(address + bytes));
+        for buffer in self.checker.begins(at) {
+            marks(buffer.start, buffer.end, false);
+            for part in written {
+                let (from, to) = (part.start.max(buffer.start), part.end.min(buffer.end));
                 if from < to {
                     marks(from, to, true);
                 }
@@ -268,10 +280,10 @@ impl Execution<'_> {
                 let written = |flags: u8| (flags >> PRE_WAIT) & (WRITTEN | ATOMIC) != 0;
                 let own = done.touched.iter().filter(|range| written(range.2));
                 let all = self.paused.entry(at).or_default();
-                all.0.push(paused);
-                all.1.extend(own.map(|&(from, to, _)| (from, to)));
+                all.launches.push(paused);
+                all.written.extend(own.map(|&(from, to, _)| from..to));
             }
-            self.check(state, actor, &done.touched, &None);
+            self.check(state, actor, &done.touched, None);
         }
         if !until_wait {
             self.end(at, waited);
@@ -321,7 +333,7 @@ impl Execution<'_> {
             }
             Op::Free(address) => {
                 let bytes = state.memory.at(*address).map_or(0, |found| found.size);
-                gone = state.memory.at(*address).map(|found| (found.base..found.end(), found.describe()));
+                gone = state.memory.at(*address).map(Freed::of);
                 touched.push((*address, address + bytes, LIFE));
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
             }
@@ -339,7 +351,7 @@ impl Execution<'_> {
             | Op::Copy(_)
             | Op::Fill(_) => Ok(()),
         };
-        self.check(&state, at, &touched, &gone);
+        self.check(&state, at, &touched, gone.as_ref());
         self.end(at, true);
         (state, result)
     }
@@ -351,23 +363,23 @@ impl Execution<'_> {
     }
 
     /// Passes the bytes that a node touched to the checks. `gone` is the allocation that it has freed.
-    pub(super) fn check(
-        &mut self,
-        state: &State,
-        at: usize,
-        touched: &Touched,
-        gone: &Option<(std::ops::Range<u64>, String)>,
-    ) {
+    pub(super) fn check(&mut self, state: &State, at: usize, touched: &Touched, gone: Option<&Freed>) {
         if !self.checked {
             return;
         }
         let run = self.run;
         let place = |address: u64| match (gone, state.memory.find(address)) {
-            (Some((range, name)), _) if range.contains(&address) => name.clone(),
+            (Some(Freed { range, name }), _) if range.contains(&address) => name.clone(),
             (_, Some(found)) => found.describe(),
             _ => run.condition_at(address).unwrap_or_else(|| format!("the memory at {address:#x}")),
         };
         self.checker.touched(at, touched, &place);
+    }
+}
+
+impl Freed {
+    fn of(found: &Allocation) -> Freed {
+        Freed { range: found.base..found.end(), name: found.describe() }
     }
 }
 
@@ -379,7 +391,7 @@ impl Task {
         let mut done = kernel::Done { waited: true, ..kernel::Done::default() };
         let name = &run.names[at];
         if let Op::Kernel(launch) = &run.nodes[at].op {
-            let (done, result) = launches(state, run, users, (at, launch), beside, how);
+            let (done, result) = launches(state, run, users, at, launch, beside, how);
             return Outcome { at, done, until_wait, result };
         }
         let result = match &run.nodes[at].op {
@@ -410,7 +422,8 @@ fn launches(
     state: &State,
     run: &Run,
     users: &Users,
-    (at, launch): (usize, &op::Launch),
+    at: usize,
+    launch: &op::Launch,
     beside: bool,
     how: How,
 ) -> (Vec<(usize, kernel::Done)>, std::result::Result<(), Report>) {
@@ -432,7 +445,7 @@ fn launches(
             None if until_wait => Part::UntilWait,
             None => Part::Whole { dependent },
         };
-        let (own, result) = kernel::run(state, launch, (run.context, run.stream), (Some(node), beside), part);
+        let (own, result) = kernel::run(state, launch, run.context, run.stream, Some(node), beside, part);
         done.push((actor, own));
         if result.is_err() {
             return (done, result);

@@ -9,12 +9,12 @@ use crate::base::log;
 use crate::base::status::Status;
 use crate::state::State;
 use crate::state::conditions::Conditions;
-use crate::state::exec::{ExecNode, Shape};
+use crate::state::exec::{ExecNode, Shape, UsedBuffer};
 use crate::state::graph::{Buffer, Node, PROGRAMMATIC};
 use crate::state::members::Actors;
 use crate::state::op::Op;
 use crate::state::schedule;
-use crate::state::scopes::{Branch, Scopes};
+use crate::state::scopes::{Branch, BranchBody, Scopes};
 
 /// The flat list under construction.
 struct Flat<'a> {
@@ -34,11 +34,18 @@ struct Flat<'a> {
     buffers: Vec<(Buffer, usize)>,
 }
 
-/// The entry and the exit of the child node that contains a graph.
-type Marks = Option<(usize, usize)>;
+/// The child node that contains a graph.
+#[derive(Clone, Copy)]
+struct ChildNode {
+    entry: usize,
+    exit: usize,
+}
 
-/// A body, with the entry of its node and its number among the bodies.
-type Body = (u64, (usize, usize));
+/// The graph of a body.
+struct BodyGraph {
+    graph: u64,
+    body: BranchBody,
+}
 
 /// The nodes, the shape and the conditions of an instance.
 type Parts = (Vec<ExecNode>, Shape, Conditions);
@@ -65,15 +72,15 @@ impl Flat<'_> {
 
     /// Adds the nodes of a scope. A child node becomes an empty entry before the roots of its graph and an empty exit after
     /// all of its nodes. Returns the bodies of conditional nodes.
-    fn scope(&mut self, graph: u64, parent: Option<(usize, usize)>) -> Result<Vec<Body>, Refusal> {
+    fn scope(&mut self, graph: u64, parent: Option<BranchBody>) -> Result<Vec<BodyGraph>, Refusal> {
         let (first, scope) = (self.nodes.len(), self.scopes.list.len());
         let mut bodies = Vec::new();
         let mut work = vec![(graph, None)];
-        while let Some((graph, marks)) = work.pop() {
-            self.graph((graph, marks), scope, &mut work, &mut bodies)?;
+        while let Some((graph, child)) = work.pop() {
+            self.graph(graph, child, scope, &mut work, &mut bodies)?;
         }
         self.scopes.add(first..self.nodes.len(), parent);
-        if let Some((entry, _)) = parent {
+        if let Some(BranchBody { entry, .. }) = parent {
             for at in first..self.nodes.len() {
                 if self.predecessors[at].is_empty() {
                     self.order(entry, at);
@@ -87,10 +94,11 @@ impl Flat<'_> {
     /// Adds the nodes of a graph, and its edges.
     fn graph(
         &mut self,
-        (graph, marks): (u64, Marks),
+        graph: u64,
+        child: Option<ChildNode>,
         scope: usize,
-        work: &mut Vec<(u64, Marks)>,
-        bodies: &mut Vec<Body>,
+        work: &mut Vec<(u64, Option<ChildNode>)>,
+        bodies: &mut Vec<BodyGraph>,
     ) -> Result<(), Refusal> {
         let state = self.state;
         let entry = state.graph(graph).map_err(|_| wrong())?;
@@ -104,7 +112,7 @@ impl Flat<'_> {
                         (self.push(handle, node, Op::Empty), self.push(handle, node, Op::Empty));
                     self.exits.insert(handle, exit);
                     self.children.insert(handle, *child);
-                    work.push((*child, Some((entry, exit))));
+                    work.push((*child, Some(ChildNode { entry, exit })));
                     entry
                 }
                 Op::Conditional(conditional) => {
@@ -116,7 +124,13 @@ impl Flat<'_> {
                     self.scopes.branches.insert(entry, Branch { kind, bodies: Vec::new() });
                     let condition = state.conditions.get(number).ok_or_else(wrong)?;
                     self.conditions.add(number, condition, entry);
-                    bodies.extend(conditional.bodies.iter().zip(0..).map(|(&body, at)| (body, (entry, at))));
+                    bodies.extend(
+                        conditional
+                            .bodies
+                            .iter()
+                            .zip(0..)
+                            .map(|(&graph, body)| BodyGraph { graph, body: BranchBody { entry, body } }),
+                    );
                     entry
                 }
                 op => self.push(handle, node, op.clone()),
@@ -137,13 +151,13 @@ impl Flat<'_> {
                 };
                 kind[at].push(before);
             }
-            if let (Some((mark, _)), true) = (marks, node.dependencies.is_empty()) {
-                self.order(mark, at);
+            if let (Some(child), true) = (child, node.dependencies.is_empty()) {
+                self.order(child.entry, at);
             }
         }
-        if let Some((mark, exit)) = marks {
+        if let Some(ChildNode { entry, exit }) = child {
             // All of the child's nodes precede its exit.
-            (first..last).chain([mark]).for_each(|at| self.order(at, exit));
+            (first..last).chain([entry]).for_each(|at| self.order(at, exit));
         }
         Ok(())
     }
@@ -172,8 +186,8 @@ impl Flat<'_> {
         let mut described = self.buffers;
         described.sort_by_key(|(buffer, _)| buffer.number);
         scopes.buffers = described.iter().map(|(_, scope)| *scope).collect();
-        let buffers = described.into_iter().map(|(buffer, _)| (users(&buffer), buffer));
-        let buffers = buffers.map(|(users, buffer)| (buffer, users)).collect();
+        let buffers =
+            described.into_iter().map(|(buffer, _)| UsedBuffer { users: users(&buffer), buffer }).collect();
         let precedence = OnceLock::new();
         let shape =
             Shape { predecessors, full, programmatic, precedence, index, children, scopes, actors, buffers };
@@ -201,7 +215,7 @@ impl State {
         let mut work = vec![(top, None)];
         while let Some((graph, parent)) = work.pop() {
             let bodies = flat.scope(graph, parent)?;
-            work.extend(bodies.into_iter().rev().map(|(body, parent)| (body, Some(parent))));
+            work.extend(bodies.into_iter().rev().map(|of| (of.graph, Some(of.body))));
         }
         flat.finish()
     }

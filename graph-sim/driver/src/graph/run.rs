@@ -1,6 +1,7 @@
 //! The launch of an instance: its nodes run one after the other in a topological order, or in [`parallel`].
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::accounts::free;
@@ -16,6 +17,7 @@ use crate::memory::Kind;
 use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::Op;
 use crate::state::schedule::Random;
+use crate::state::scopes::BranchBody;
 use crate::state::{State, state};
 use crate::work::meeting;
 
@@ -94,7 +96,7 @@ fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
         let name = match (before, shape.scopes.around(at).next()) {
             // The exit of a conditional node.
             (Some(entry), _) if nodes[entry].node == node.node => names[entry].clone(),
-            (_, Some((entry, body))) if node.note.is_none() => {
+            (_, Some(BranchBody { entry, body })) if node.note.is_none() => {
                 let outer = &shape.scopes.branches[&entry];
                 let body =
                     if outer.bodies.len() == 1 { "the body".to_owned() } else { format!("body {body}") };
@@ -147,7 +149,7 @@ fn execute(mut state: Guard, run: &Run) -> Result {
         state.break_context(run.context, status);
     }
     // Later copies to the host can name these buffers in reports.
-    for (buffer, _) in run.shape.buffers.iter().filter(|(buffer, _)| !buffer.planned) {
+    for buffer in run.shape.buffers.iter().map(|of| &of.buffer).filter(|buffer| !buffer.planned) {
         state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
     }
     drop(state);
@@ -156,23 +158,23 @@ fn execute(mut state: Guard, run: &Run) -> Result {
 }
 
 /// Returns the allocations that hold planned buffers: live ones, and the graph's own.
-fn arenas(state: &State, run: &Run) -> Vec<(u64, u64)> {
+fn arenas(state: &State, run: &Run) -> Vec<Range<u64>> {
     let own = run.nodes.iter().filter_map(|node| match node.op {
-        Op::Alloc { address, bytes, .. } => Some((address, address + bytes)),
+        Op::Alloc { address, bytes, .. } => Some(address..address + bytes),
         _ => None,
     });
-    let mut own: Vec<(u64, u64)> = own.collect();
-    own.sort_unstable();
+    let mut own: Vec<Range<u64>> = own.collect();
+    own.sort_unstable_by_key(|range| range.start);
     let holder = |address: u64| match state.memory.find(address) {
-        Some(found) => Some((found.base, found.end())),
+        Some(found) => Some(found.base..found.end()),
         None => {
-            let at = own.partition_point(|range| range.0 <= address).checked_sub(1)?;
-            own.get(at).copied().filter(|range| address < range.1)
+            let at = own.partition_point(|range| range.start <= address).checked_sub(1)?;
+            own.get(at).filter(|range| address < range.end).cloned()
         }
     };
-    let planned = run.shape.buffers.iter().map(|buffer| &buffer.0).filter(|buffer| buffer.planned);
+    let planned = run.shape.buffers.iter().map(|of| &of.buffer).filter(|buffer| buffer.planned);
     let mut arenas: Vec<_> = planned.filter_map(|buffer| holder(buffer.address)).collect();
-    arenas.sort_unstable();
+    arenas.sort_unstable_by_key(|range| range.start);
     arenas.dedup();
     arenas
 }

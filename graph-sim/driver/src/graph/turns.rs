@@ -89,7 +89,7 @@ impl Execution<'_> {
             self.checker.start(by);
             self.checker.meet(by);
         }
-        self.check(state, by, &vec![(node.handle, node.handle + BYTES, READ)], &None);
+        self.check(state, by, &vec![(node.handle, node.handle + BYTES, READ)], None);
         let run = self.run;
         let (value, set) = run.conditions.get(node.handle).map_or((0, false), |condition| condition.get());
         if !set && config().initialised {
@@ -108,7 +108,7 @@ impl Execution<'_> {
 
     /// Runs a body once.
     fn body(&mut self, state: Guard, at: usize, scope: usize) -> (Guard, Checked) {
-        debug_assert_eq!(self.run.shape.scopes.list[scope].parent.map(|parent| parent.0), Some(at));
+        debug_assert_eq!(self.run.shape.scopes.list[scope].parent.map(|parent| parent.entry), Some(at));
         self.bodies += 1;
         if self.checked {
             self.checker.begin_body(scope);

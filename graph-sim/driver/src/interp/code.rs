@@ -244,22 +244,16 @@ pub enum Op {
     Trap,
     /// Bytes of the kernel's parameters, from an offset.
     LoadParameter(Type, u32, Box<[Slot]>),
-    Load(Type, At, Box<[Slot]>),
-    Store(Type, At, Box<[Slot]>),
-    /// Type, place, result, operands.
-    Atomic(Update, Type, At, Slot, [Slot; 2]),
-    /// `cp.async`: to, from, bytes, bytes that are read (the rest is zeroed).
-    Copy(At, At, Slot, Slot),
-    /// `cp.async.bulk`: to, from, bytes, the barrier that is signalled, and the reduction of each element.
-    BulkCopy(At, At, Slot, Option<At>, Option<Box<(Update, Type)>>),
+    Load(Transfer),
+    Store(Transfer),
+    Atomic(Atomic),
+    /// `cp.async`
+    Copy(AsyncCopy),
+    /// `cp.async.bulk`
+    BulkCopy(Box<BulkCopy>),
     /// To the generic address, from it, and the test of the window.
     Window(Window, u64, Slot, Slot),
-    Barrier {
-        id: Slot,
-        count: Slot,
-        wait: bool,
-        reduction: Option<(Reduction, Slot, Slot, bool)>,
-    },
+    Barrier(BlockBarrier),
     SyncWarp(Slot),
     Shuffle(Shuffle, Slot, Slot, [Slot; 3], Slot),
     Vote(Vote, Slot, Slot, Slot),
@@ -282,7 +276,80 @@ pub enum Op {
     /// A fragment of `wmma`: which (a, b, c), shape, by columns, type, place, stride.
     LoadFragment(Box<Fragment>),
     StoreFragment(Box<Fragment>),
-    Mbarrier(MbarrierOp, At, Slot, [Slot; 2]),
+    Mbarrier(Mbarrier),
+}
+
+/// A load or a store of some elements.
+#[derive(Debug)]
+pub struct Transfer {
+    pub ty: Type,
+    pub at: At,
+    pub slots: Box<[Slot]>,
+}
+
+/// An atomic update.
+#[derive(Debug)]
+pub struct Atomic {
+    pub update: Update,
+    pub ty: Type,
+    pub at: At,
+    pub d: Slot,
+    pub operands: [Slot; 2],
+}
+
+/// An asynchronous copy of a few bytes.
+#[derive(Debug)]
+pub struct AsyncCopy {
+    pub to: At,
+    pub from: At,
+    pub bytes: Slot,
+    /// Bytes that are read; the rest is zeroed.
+    pub read: Slot,
+}
+
+/// An asynchronous copy of any number of bytes.
+#[derive(Debug)]
+pub struct BulkCopy {
+    pub to: At,
+    pub from: At,
+    pub bytes: Slot,
+    /// The barrier that is signalled.
+    pub barrier: Option<At>,
+    pub reduction: Option<ElementUpdate>,
+}
+
+/// The reduction of each element of a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct ElementUpdate {
+    pub update: Update,
+    pub ty: Type,
+}
+
+/// An arrival at a barrier of the block, or a wait there.
+#[derive(Debug)]
+pub struct BlockBarrier {
+    pub id: Slot,
+    /// Threads; [`NONE`] for all.
+    pub count: Slot,
+    pub wait: bool,
+    pub reduction: Option<PredicateReduction>,
+}
+
+/// The reduction of a predicate.
+#[derive(Clone, Copy, Debug)]
+pub struct PredicateReduction {
+    pub kind: Reduction,
+    pub d: Slot,
+    pub p: Slot,
+}
+
+/// An operation on a barrier object.
+#[derive(Debug)]
+pub struct Mbarrier {
+    pub op: MbarrierOp,
+    pub at: At,
+    pub d: Slot,
+    pub value: Slot,
 }
 
 /// An operation on the address windows.

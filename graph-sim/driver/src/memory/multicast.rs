@@ -53,7 +53,8 @@ impl Memory {
         handle: u64,
         device: Option<usize>,
         offset: u64,
-        (physical, at): (u64, u64),
+        physical: u64,
+        at: u64,
         size: u64,
     ) -> Result {
         let (bytes, own) = self.physical(physical)?;
@@ -212,8 +213,8 @@ mod tests {
         let handles = [0, 1].map(|device| memory.create_physical(STEP, device).unwrap());
         (0..2).for_each(|device| memory.add_to_multicast(object, device).unwrap());
         let first = map(&mut memory, handles[0], STEP, 0);
-        memory.bind_multicast(object, None, STEP, (handles[0], 0), STEP).unwrap();
-        memory.bind_multicast(object, Some(1), STEP, (handles[1], 0), STEP).unwrap();
+        memory.bind_multicast(object, None, STEP, handles[0], 0, STEP).unwrap();
+        memory.bind_multicast(object, Some(1), STEP, handles[1], 0, STEP).unwrap();
         let all = map(&mut memory, object, 2 * STEP, 0);
         fill(&memory.resolve(all + STEP + 3, 5).unwrap(), 7, 1, 5);
         let second = map(&mut memory, handles[1], STEP, 1);

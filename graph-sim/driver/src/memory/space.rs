@@ -1,6 +1,7 @@
 //! The address space: allocations found by address.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::backing::Backing;
@@ -275,8 +276,9 @@ impl Memory {
     }
 
     /// Counts an access to bytes, if they are managed memory, by a device or the host.
-    pub fn count_access(&self, by: Option<usize>, (from, to): (u64, u64), write: bool) {
-        if let Ok((found, managed, range)) = self.managed(from, to.saturating_sub(from)) {
+    pub fn count_access(&self, by: Option<usize>, bytes: Range<u64>, write: bool) {
+        if let Ok((found, managed, range)) = self.managed(bytes.start, bytes.end.saturating_sub(bytes.start))
+        {
             let own = by.unwrap_or(found.device);
             managed.access(i32::try_from(own).unwrap_or(0), range, write);
             self.make_room(own);
@@ -518,15 +520,15 @@ mod tests {
         memory.total = 8 * PAGE;
         let large = memory.allocate_managed(12 * PAGE, false, 0, 0).unwrap();
         let pages_of = |memory: &Memory| [0, 1, pages::HOST].map(|at| memory.resident(at));
-        let all = (large, large + 12 * PAGE);
-        memory.count_access(Some(0), all, true);
+        let all = large..large + 12 * PAGE;
+        memory.count_access(Some(0), all.clone(), true);
         assert_eq!(pages_of(&memory), [8, 0, 4]);
         assert_eq!(memory.free_bytes(0), 0);
         // The last of them are there, and no longer move; the first ones have to come back.
         let before = pages::counts();
-        memory.count_access(Some(0), (large + 4 * PAGE, all.1), false);
+        memory.count_access(Some(0), large + 4 * PAGE..all.end, false);
         assert_eq!(pages::counts().device_faults, before.device_faults);
-        memory.count_access(Some(0), (large, large + 2 * PAGE), false);
+        memory.count_access(Some(0), large..large + 2 * PAGE, false);
         assert_eq!(pages_of(&memory), [8, 0, 4]);
         assert_eq!(pages::counts().evicted - before.evicted, 2);
         let device = memory.allocate(6 * PAGE, Kind::Device, 0, 0).unwrap();

@@ -46,25 +46,29 @@ pub struct Shape {
     pub scopes: Scopes,
     /// Nodes and members.
     pub actors: Actors,
-    /// Buffers described by the program, with the actors that use them.
-    pub buffers: Vec<(Buffer, Vec<usize>)>,
+    /// Buffers described by the program.
+    pub buffers: Vec<UsedBuffer>,
+}
+
+/// A buffer that the program described.
+pub struct UsedBuffer {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// The actors that use it.
+    pub users: Vec<usize>,
 }
 
 impl Shape {
     /// Returns a shape with full edges, for tests.
     #[cfg(test)]
-    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
+    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
         let none = vec![Vec::new(); predecessors.len()];
         Shape::with(predecessors, none, buffers)
     }
 
     /// Returns a shape with both kinds of edges, for tests.
     #[cfg(test)]
-    pub fn with(
-        full: Vec<Vec<usize>>,
-        programmatic: Vec<Vec<usize>>,
-        buffers: Vec<(Buffer, Vec<usize>)>,
-    ) -> Self {
+    pub fn with(full: Vec<Vec<usize>>, programmatic: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
         let actors = Actors::new(vec![0; full.len()].into_iter());
         let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
         let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());

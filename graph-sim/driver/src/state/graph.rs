@@ -11,6 +11,16 @@ use crate::base::types::CUgraphEdgeData;
 /// A node's dependencies, with the data of their edges.
 pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
 
+/// An edge.
+pub struct Edge {
+    /// The node that comes first.
+    pub from: u64,
+    /// The node that depends on it.
+    pub to: u64,
+    /// Its data.
+    pub data: CUgraphEdgeData,
+}
+
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
 pub const PROGRAMMATIC: u8 = 1;
 

@@ -53,10 +53,38 @@ pub struct End {
     pub at: Box3,
 }
 
+/// An address.
+#[derive(Clone, Copy)]
+pub struct Pointer {
+    /// `CU_MEMORYTYPE_*`.
+    kind: u32,
+    address: u64,
+}
+
+impl Pointer {
+    /// Returns an address in memory of the host.
+    pub fn host(address: u64) -> Self {
+        Pointer { kind: MEMORY_HOST, address }
+    }
+
+    /// Returns an address in memory of a device.
+    pub fn device(address: u64) -> Self {
+        Pointer { kind: MEMORY_DEVICE, address }
+    }
+
+    /// Returns an address in either.
+    pub fn unified(address: u64) -> Self {
+        Pointer { kind: MEMORY_UNIFIED, address }
+    }
+}
+
 impl Copy {
     /// Returns a copy of contiguous bytes.
-    pub fn line(to: (u32, u64), from: (u32, u64), bytes: u64) -> Self {
-        let end = |(kind, start)| End { kind, at: Box3 { start, pitch: bytes, slice: bytes } };
+    pub fn line(to: Pointer, from: Pointer, bytes: u64) -> Self {
+        let end = |Pointer { kind, address }| {
+            let at = Box3 { start: address, pitch: bytes, slice: bytes };
+            End { kind, at }
+        };
         Copy { to: end(to), from: end(from), width: bytes, height: 1, depth: 1 }
     }
 
@@ -65,18 +93,24 @@ impl Copy {
         if p.srcLOD != 0 || p.dstLOD != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        let (width, height, depth) = (p.WidthInBytes as u64, p.Height as u64, p.Depth as u64);
+        let size @ [width, height, depth] = [p.WidthInBytes as u64, p.Height as u64, p.Depth as u64];
         let from = end(
-            (p.srcMemoryType, p.srcHost as u64, p.srcDevice, p.srcArray),
-            (p.srcPitch as u64, p.srcHeight as u64),
+            p.srcMemoryType,
+            p.srcHost as u64,
+            p.srcDevice,
+            p.srcPitch as u64,
+            p.srcHeight as u64,
             [p.srcXInBytes as u64, p.srcY as u64, p.srcZ as u64],
-            (width, height, depth),
+            size,
         )?;
         let to = end(
-            (p.dstMemoryType, p.dstHost as u64, p.dstDevice, p.dstArray),
-            (p.dstPitch as u64, p.dstHeight as u64),
+            p.dstMemoryType,
+            p.dstHost as u64,
+            p.dstDevice,
+            p.dstPitch as u64,
+            p.dstHeight as u64,
             [p.dstXInBytes as u64, p.dstY as u64, p.dstZ as u64],
-            (width, height, depth),
+            size,
         )?;
         Ok(Copy { to, from, width, height, depth })
     }
@@ -103,16 +137,18 @@ impl Copy {
 }
 
 fn end(
-    (kind, host, device, array): (u32, u64, u64, u64),
-    (pitch, rows): (u64, u64),
+    kind: u32,
+    host: u64,
+    device: u64,
+    pitch: u64,
+    rows: u64,
     [x, y, z]: [u64; 3],
-    (width, height, depth): (u64, u64, u64),
+    [width, height, depth]: [u64; 3],
 ) -> Result<End> {
     let start = match kind {
         MEMORY_HOST => host,
         MEMORY_DEVICE | MEMORY_UNIFIED => device,
         MEMORY_ARRAY => {
-            let _ = array;
             crate::base::console::say_once("CUDA arrays are not simulated".to_owned());
             return Err(Status::NOT_SUPPORTED);
         }

@@ -92,8 +92,17 @@ pub struct Event {
     pub flags: u32,
     /// The time of its last record.
     pub recorded: Option<Instant>,
-    /// The capture that recorded it last, and the captured nodes that it represents.
-    pub captured: Option<(u64, Vec<u64>)>,
+    /// The captured nodes that it represents, if a capture recorded it last.
+    pub captured: Option<CapturedPoint>,
+}
+
+/// The last nodes of a captured stream.
+#[derive(Clone)]
+pub struct CapturedPoint {
+    /// The capture.
+    pub capture: u64,
+    /// The nodes.
+    pub nodes: Vec<u64>,
 }
 
 /// A memory pool.

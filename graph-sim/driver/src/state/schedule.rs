@@ -132,13 +132,14 @@ impl Plan {
     #[cfg(test)]
     pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], random: Option<Random>) -> Self {
         let starts = programmatic.iter().any(|before| !before.is_empty());
-        Plan::of((full, programmatic), 0..full.len(), starts, random)
+        Plan::of(full, programmatic, 0..full.len(), starts, random)
     }
 
     /// Returns the steps of some nodes of a graph, along the edges between them. Nodes have a step for their start if
     /// `starts` is true, which is required if there are programmatic edges between them.
     pub fn of(
-        (full, programmatic): (&[Vec<usize>], &[Vec<usize>]),
+        full: &[Vec<usize>],
+        programmatic: &[Vec<usize>],
         nodes: Range<usize>,
         starts: bool,
         mut random: Option<Random>,

@@ -17,7 +17,16 @@ pub struct Scope {
     /// The end of its nodes and of the nodes of the scopes inside it.
     pub end: usize,
     /// The entry of the conditional node that contains the body, and the number of the body.
-    pub parent: Option<(usize, usize)>,
+    pub parent: Option<BranchBody>,
+}
+
+/// A body of a conditional node.
+#[derive(Clone, Copy, Debug)]
+pub struct BranchBody {
+    /// The entry of the node.
+    pub entry: usize,
+    /// The number of the body.
+    pub body: usize,
 }
 
 /// A conditional node.
@@ -48,12 +57,12 @@ pub struct Scopes {
 
 impl Scopes {
     /// Adds a scope, whose parent has been added.
-    pub fn add(&mut self, nodes: Range<usize>, parent: Option<(usize, usize)>) {
-        if let Some(branch) = parent.and_then(|(entry, _)| self.branches.get_mut(&entry)) {
+    pub fn add(&mut self, nodes: Range<usize>, parent: Option<BranchBody>) {
+        if let Some(branch) = parent.and_then(|parent| self.branches.get_mut(&parent.entry)) {
             branch.bodies.push(self.list.len());
         }
         let mut outer = parent;
-        while let Some((entry, _)) = outer {
+        while let Some(BranchBody { entry, .. }) = outer {
             let at = self.of(entry);
             self.list[at].end = nodes.end;
             outer = self.list[at].parent;
@@ -68,23 +77,23 @@ impl Scopes {
 
     /// Returns the bodies that contain a node, from the inside out: the entries of their conditional nodes, and the numbers
     /// of the bodies.
-    pub fn around(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
+    pub fn around(&self, node: usize) -> impl Iterator<Item = BranchBody> {
         let parent = |node: usize| self.list.get(self.of(node)).and_then(|scope| scope.parent);
-        std::iter::successors(parent(node), move |&(entry, _)| parent(entry))
+        std::iter::successors(parent(node), move |outer| parent(outer.entry))
     }
 
     /// Returns true if the nodes are in different bodies of one conditional node, so that a run of it runs at most one of
     /// them.
     pub fn exclude(&self, a: usize, b: usize) -> bool {
-        let others: BTreeMap<usize, usize> = self.around(b).collect();
+        let others: BTreeMap<usize, usize> = self.around(b).map(|outer| (outer.entry, outer.body)).collect();
         // The innermost conditional node that contains both. Further out they are in the same body.
-        let common = self.around(a).find_map(|(entry, body)| Some((body, *others.get(&entry)?)));
+        let common = self.around(a).find_map(|outer| Some((outer.body, *others.get(&outer.entry)?)));
         common.is_some_and(|(body, other)| body != other)
     }
 
     /// Returns the nodes of the innermost common scope that are or contain two nodes.
     pub fn in_common(&self, a: usize, b: usize) -> (usize, usize) {
-        let chain = |node: usize| std::iter::once(node).chain(self.around(node).map(|outer| outer.0));
+        let chain = |node: usize| std::iter::once(node).chain(self.around(node).map(|outer| outer.entry));
         let others: Vec<(usize, usize)> = chain(b).map(|node| (self.of(node), node)).collect();
         let pair = chain(a).find_map(|first| {
             let scope = self.of(first);
@@ -99,7 +108,7 @@ impl Scopes {
             return None;
         }
         let mut found = None;
-        for (entry, _) in self.around(node) {
+        for BranchBody { entry, .. } in self.around(node) {
             if self.branches.get(&entry).is_some_and(|branch| branch.kind == Branching::While) {
                 found = Some(entry);
             }
@@ -121,11 +130,11 @@ mod tests {
         let mut scopes = Scopes::default();
         scopes.add(0..3, None);
         scopes.branches.insert(1, Branch { kind: Branching::While, bodies: Vec::new() });
-        scopes.add(3..7, Some((1, 0)));
+        scopes.add(3..7, Some(BranchBody { entry: 1, body: 0 }));
         scopes.branches.insert(4, Branch { kind: Branching::Switch, bodies: Vec::new() });
-        scopes.add(7..8, Some((4, 0)));
-        scopes.add(8..8, Some((4, 1)));
-        scopes.add(8..10, Some((4, 2)));
+        scopes.add(7..8, Some(BranchBody { entry: 4, body: 0 }));
+        scopes.add(8..8, Some(BranchBody { entry: 4, body: 1 }));
+        scopes.add(8..10, Some(BranchBody { entry: 4, body: 2 }));
         scopes
     }
 
@@ -135,7 +144,8 @@ mod tests {
         assert_eq!([0, 2, 3, 6, 7, 8, 9].map(|node| scopes.of(node)), [0, 0, 1, 1, 2, 4, 4]);
         assert_eq!(scopes.list.iter().map(|scope| scope.end).collect::<Vec<_>>(), [10, 10, 8, 8, 10]);
         assert_eq!(scopes.branches[&4].bodies, [2, 3, 4]);
-        assert_eq!(scopes.around(9).collect::<Vec<_>>(), [(4, 2), (1, 0)]);
+        let around: Vec<_> = scopes.around(9).map(|outer| (outer.entry, outer.body)).collect();
+        assert_eq!(around, [(4, 2), (1, 0)]);
         assert_eq!(scopes.around(0).count(), 0);
     }
 

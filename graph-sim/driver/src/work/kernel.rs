@@ -275,8 +275,10 @@ pub struct Done {
 pub fn run(
     state: &State,
     launch: &Launch,
-    (context, stream): (u64, u64),
-    (node, beside): (Option<Node>, bool),
+    context: u64,
+    stream: u64,
+    node: Option<Node>,
+    beside: bool,
     part: Part,
 ) -> (Done, std::result::Result<(), Report>) {
     let mut done = Done::default();
@@ -376,7 +378,7 @@ fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
         if view.memory.at(base).is_some_and(|found| found.managed.is_some()) {
             for &(from, to, flags) in &ranges {
                 let write = flags & !(READ | READ << PRE_WAIT) != 0;
-                view.memory.count_access(device, (base + from, base + to), write);
+                view.memory.count_access(device, base + from..base + to, write);
             }
         }
         if wanted {

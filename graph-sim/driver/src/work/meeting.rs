@@ -13,7 +13,13 @@ use crate::state::op::{MemoryOperation, MemoryWork, Op};
 use crate::state::{self, State};
 
 /// The function of a meeting, and its argument.
-pub type Poll = (unsafe extern "C" fn(*mut c_void) -> u32, usize);
+#[derive(Clone, Copy)]
+pub struct Poll {
+    /// Returns whether the meeting is over.
+    pub function: unsafe extern "C" fn(*mut c_void) -> u32,
+    /// The argument.
+    pub data: usize,
+}
 
 type Guard = std::sync::MutexGuard<'static, State>;
 type Checked = std::result::Result<(), Report>;
@@ -140,10 +146,10 @@ fn memory_operation(
 }
 
 /// Asks a meeting if it is over, without the lock.
-pub fn is_over(state: Guard, (poll, data): Poll) -> (Guard, bool) {
+pub fn is_over(state: Guard, meeting: Poll) -> (Guard, bool) {
     drop(state);
     // SAFETY: the program gave the function for being called so.
-    let over = callback::outside(|| unsafe { poll(data as *mut c_void) }) != 0;
+    let over = callback::outside(|| unsafe { (meeting.function)(meeting.data as *mut c_void) }) != 0;
     (state::state(), over)
 }
 

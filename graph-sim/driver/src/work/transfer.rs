@@ -36,8 +36,8 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
             }
             touches.push((a, a + width, WRITTEN));
             touches.push((b, b + width, READ));
-            state.memory.count_access(None, (a, a + width), true);
-            state.memory.count_access(None, (b, b + width), false);
+            state.memory.count_access(None, a..a + width, true);
+            state.memory.count_access(None, b..b + width, false);
         }
     }
     if let Some(touched) = touched {
@@ -66,7 +66,7 @@ pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut T
         memory::fill(&place.at(offset), fill.value, fill.element, fill.width);
         let start = fill.to.start + offset;
         touches.push((start, start + fill.width * fill.element, WRITTEN));
-        state.memory.count_access(None, (start, start + fill.width * fill.element), true);
+        state.memory.count_access(None, start..start + fill.width * fill.element, true);
     }
     if let Some(touched) = touched {
         touched.append(&mut touches);

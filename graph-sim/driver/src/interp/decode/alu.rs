@@ -254,14 +254,14 @@ impl<'m> Decoder<'_, 'm> {
             return self.one(i, op, ty, d, a);
         };
         let b = self.value(b, if op.counts_bits() { Type::U32 } else { ty })?;
-        let [c, last @ ..] = more else {
+        if more.is_empty() {
             let Alu::Two(op) = op else { return Err(String::new()) };
             let f = two(i, op, ty).ok_or_else(String::new)?;
             self.emit(Op::Map2(f, d, a, b));
             return Ok(());
-        };
+        }
         let Alu::Many(op) = op else { return Err(String::new()) };
-        self.many(i, op, ty, d, [a, b], (c, last))
+        self.many(i, op, ty, d, [a, b], more)
     }
 
     fn one(&mut self, i: &Instruction<'m>, op: One, ty: Type, d: Slot, a: Slot) -> Result<()> {
@@ -280,7 +280,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    /// An instruction of three sources and more: `a`, `b`, the third, and those behind it.
+    /// An instruction of three sources and more: `a`, `b`, and those behind them.
     fn many(
         &mut self,
         i: &Instruction<'m>,
@@ -288,8 +288,9 @@ impl<'m> Decoder<'_, 'm> {
         ty: Type,
         d: Slot,
         [a, b]: [Slot; 2],
-        (third, last): (&Operand<'m>, &[Operand<'m>]),
+        more: &[Operand<'m>],
     ) -> Result<()> {
+        let [third, last @ ..] = more else { return Err(String::new()) };
         let third_type = match op {
             Many::Mad | Many::Mad24 | Many::Sad => ty,
             Many::Bfe | Many::Bfi | Many::Fns => Type::U32,

@@ -57,15 +57,15 @@ fn dot4(a_signed: bool, b_signed: bool) -> Map3 {
         let byte = (value >> (8 * at)) as u8;
         if signed { i32::from(byte as i8) } else { i32::from(byte) }
     }
-    fn dot(a: u64, b: u64, c: u64, signs: (bool, bool)) -> u64 {
-        let sum = (0..4).map(|at| byte(a, at, signs.0).wrapping_mul(byte(b, at, signs.1)));
+    fn dot(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool) -> u64 {
+        let sum = (0..4).map(|at| byte(a, at, a_signed).wrapping_mul(byte(b, at, b_signed)));
         sum.fold(c as i32, i32::wrapping_add) as u32 as u64
     }
     match (a_signed, b_signed) {
-        (false, false) => |a, b, c| dot(a, b, c, (false, false)),
-        (false, true) => |a, b, c| dot(a, b, c, (false, true)),
-        (true, false) => |a, b, c| dot(a, b, c, (true, false)),
-        (true, true) => |a, b, c| dot(a, b, c, (true, true)),
+        (false, false) => |a, b, c| dot(a, b, c, false, false),
+        (false, true) => |a, b, c| dot(a, b, c, false, true),
+        (true, false) => |a, b, c| dot(a, b, c, true, false),
+        (true, true) => |a, b, c| dot(a, b, c, true, true),
     }
 }
 
@@ -126,7 +126,6 @@ impl<'m> Decoder<'_, 'm> {
             return Err("too few operands".to_owned());
         };
         let first_type = if op == Bits::SelectBySign { types[0] } else { ty };
-        let d_operand = d;
         let d = match d {
             Operand::Pair(value, _) => self.pair_part(value)?,
             d => self.result(d)?,
@@ -152,8 +151,9 @@ impl<'m> Decoder<'_, 'm> {
                 let f = i.modifiers().find_map(permute_mode).unwrap_or(permute);
                 self.emit(Op::Map3(f, d, a, b, c));
             }
-            (Bits::Logic, [c, Operand::Integer(table), more @ ..]) => {
-                self.logic(i, ty, *table as u8, (d_operand, d), [a, b], (c, more))?
+            (Bits::Logic, [c, Operand::Integer(table), ..]) => {
+                let c = self.value(c, ty)?;
+                self.logic(i, *table as u8, d, [a, b, c])?
             }
             (Bits::Funnel, [c]) => {
                 let c = self.value(c, Type::U32)?;
@@ -201,19 +201,10 @@ impl<'m> Decoder<'_, 'm> {
     }
 
     /// `lop3`, which may combine a predicate with whether its result is not 0.
-    fn logic(
-        &mut self,
-        i: &Instruction<'m>,
-        ty: Type,
-        table: u8,
-        (d_operand, d): (&Operand<'m>, Slot),
-        [a, b]: [Slot; 2],
-        (c, more): (&Operand<'m>, &[Operand<'m>]),
-    ) -> Result<()> {
-        let c = self.value(c, ty)?;
+    fn logic(&mut self, i: &Instruction<'m>, table: u8, d: Slot, sources: [Slot; 3]) -> Result<()> {
         let combined = i.modifiers().find_map(combine);
-        self.emit(Op::Lop3(table, d, [a, b, c]));
-        if let (Operand::Pair(_, p), Some(f), [q]) = (d_operand, combined, more) {
+        self.emit(Op::Lop3(table, d, sources));
+        if let ([Operand::Pair(_, p), _, _, _, _, q], Some(f)) = (i.operands.as_slice(), combined) {
             let (p, q) = (self.pair_part(p)?, self.value(q, Type::Pred)?);
             let set = self.temporary();
             self.emit(Op::Map1(|v| u64::from(v as u32 != 0), set, d));

@@ -105,8 +105,8 @@ impl<'m> Decoder<'_, 'm> {
             Operand::Pair(p, q) => (self.pair_part(p)?, Some(self.pair_part(q)?)),
             d => (self.result(d)?, None),
         };
-        if let Some(scalar) = packed_scalar(ty) {
-            return self.setp_packed(i, ty, scalar, (first, second), a, b);
+        if packed_scalar(ty).is_some() {
+            return self.setp_packed(i, ty, first, second, a, b);
         }
         let combined = i.modifiers().find_map(combine);
         let with = match rest {
@@ -151,13 +151,13 @@ impl<'m> Decoder<'_, 'm> {
         &mut self,
         i: &Instruction<'m>,
         ty: Type,
-        scalar: Type,
-        results: (Slot, Option<Slot>),
+        first: Slot,
+        second: Option<Slot>,
         a: &Operand,
         b: &Operand,
     ) -> Result<()> {
         let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
-        let f = compare(op, scalar).ok_or_else(String::new)?;
+        let f = packed_scalar(ty).and_then(|scalar| compare(op, scalar)).ok_or_else(String::new)?;
         let (a, b) = (self.value(a, ty)?, self.value(b, ty)?);
         let cut: [Map1; 2] = [|v| v & 0xffff, |v| v >> 16 & 0xffff];
         let mut found = Vec::new();
@@ -168,8 +168,8 @@ impl<'m> Decoder<'_, 'm> {
             self.emit(Op::Map2(f, p, x, y));
             found.push(p);
         }
-        self.emit(Op::Map1(|p| p, results.0, found[0]));
-        if let Some(second) = results.1 {
+        self.emit(Op::Map1(|p| p, first, found[0]));
+        if let Some(second) = second {
             self.emit(Op::Map1(|p| p, second, found[1]));
         }
         Ok(())
@@ -180,9 +180,9 @@ impl<'m> Decoder<'_, 'm> {
         let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
         let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
         let d = self.result(d)?;
-        if let Some(scalar) = packed_scalar(*from) {
+        if packed_scalar(*from).is_some() {
             let (low, high) = (self.temporary(), self.temporary());
-            self.setp_packed(i, *from, scalar, (low, Some(high)), a, b)?;
+            self.setp_packed(i, *from, low, Some(high), a, b)?;
             let f: Map2 = match to {
                 Type::F16x2 => |l, h| (l * 0x3c00) | ((h * 0x3c00) << 16),
                 Type::Bf16x2 => |l, h| (l * 0x3f80) | ((h * 0x3f80) << 16),

@@ -81,7 +81,7 @@ impl<'m> Decoder<'_, 'm> {
             // Arriving and waiting are one: a waiting thread has arrived.
             let id = self.constant(CLUSTER_BARRIER);
             self.emit(match i.has("wait") {
-                true => Op::Barrier { id, count: NONE, wait: true, reduction: None },
+                true => Op::Barrier(BlockBarrier { id, count: NONE, wait: true, reduction: None }),
                 false => Op::Nop,
             });
             return Ok(());
@@ -102,7 +102,8 @@ impl<'m> Decoder<'_, 'm> {
             let d = self.result(d)?;
             let id = self.value(id, Type::U32)?;
             let p = self.value(predicate, Type::Pred)?;
-            self.emit(Op::Barrier { id, count, wait: true, reduction: Some((kind, d, p, false)) });
+            let reduction = Some(PredicateReduction { kind, d, p });
+            self.emit(Op::Barrier(BlockBarrier { id, count, wait: true, reduction }));
             return Ok(());
         }
         let wait = !i.has("arrive");
@@ -114,7 +115,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(count) => self.value(count, Type::U32)?,
             None => NONE,
         };
-        self.emit(Op::Barrier { id, count, wait, reduction: None });
+        self.emit(Op::Barrier(BlockBarrier { id, count, wait, reduction: None }));
         Ok(())
     }
 

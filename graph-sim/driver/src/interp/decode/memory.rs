@@ -135,7 +135,7 @@ impl<'m> Decoder<'_, 'm> {
             return Ok(());
         }
         let at = self.target(i, address)?;
-        self.emit(Op::Load(ty, at, to));
+        self.emit(Op::Load(Transfer { ty, at, slots: to }));
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl<'m> Decoder<'_, 'm> {
         }
         let at = self.target(i, address)?;
         let from = self.values(value, ty)?;
-        self.emit(Op::Store(ty, at, from));
+        self.emit(Op::Store(Transfer { ty, at, slots: from }));
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl<'m> Decoder<'_, 'm> {
         }
         for (number, (&d, &b)) in d.iter().zip(&b).enumerate() {
             let at = At { offset: at.offset.wrapping_add(number as i64 * i64::from(ty.size())), ..at };
-            self.emit(Op::Atomic(update, ty, at, d, [b, c]));
+            self.emit(Op::Atomic(Atomic { update, ty, at, d, operands: [b, c] }));
         }
         Ok(())
     }
@@ -271,7 +271,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(operand) => self.value(operand, Type::U32)?,
             None => bytes,
         };
-        self.emit(Op::Copy(to, from, bytes, read));
+        self.emit(Op::Copy(AsyncCopy { to, from, bytes, read }));
         Ok(())
     }
 
@@ -282,7 +282,8 @@ impl<'m> Decoder<'_, 'm> {
         // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
         if i.has("noinc") {
             let (state, one) = (self.temporary(), self.constant(1));
-            self.emit(Op::Mbarrier(MbarrierOp::Arrive { drop: false }, at, state, [one, NONE]));
+            let op = MbarrierOp::Arrive { drop: false };
+            self.emit(Op::Mbarrier(Mbarrier { op, at, d: state, value: one }));
         } else {
             self.emit(Op::Nop);
         }
@@ -297,30 +298,29 @@ impl<'m> Decoder<'_, 'm> {
         bytes: Slot,
         bar: Option<&Operand<'m>>,
     ) -> Result<()> {
-        let bar = match bar {
+        let barrier = match bar {
             Some(bar) => Some(self.address(bar, Space::Shared)?),
             None => None,
         };
-        let reduce = match i.has("reduce") {
+        let reduction = match i.has("reduce") {
             true => {
                 let ty = self.element(i)?;
                 let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
-                Some(Box::new((self.update(i, op, ty)?, ty)))
+                Some(ElementUpdate { update: self.update(i, op, ty)?, ty })
             }
             false => None,
         };
-        self.emit(Op::BulkCopy(to, from, bytes, bar, reduce));
+        self.emit(Op::BulkCopy(Box::new(BulkCopy { to, from, bytes, barrier, reduction })));
         Ok(())
     }
 
     pub fn mbarrier(&mut self, i: &Instruction<'m>) -> Result<()> {
         let space = space(i)?;
-        let none = [NONE; 2];
         if i.has("pending_count") {
             let [d, state] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
             let (d, state) = (self.result(d)?, self.value(state, Type::B64)?);
             let at = At { space, base: state, offset: 0, strong: true };
-            self.emit(Op::Mbarrier(MbarrierOp::Pending, at, d, [state, NONE]));
+            self.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Pending, at, d, value: state }));
             return Ok(());
         }
         let first_is_address = matches!(i.operands.first(), Some(Operand::Address(_)));
@@ -339,7 +339,7 @@ impl<'m> Decoder<'_, 'm> {
         let op = match i.modifiers().next() {
             Some("init") => MbarrierOp::Init,
             Some("inval") => {
-                self.emit(Op::Mbarrier(MbarrierOp::Invalidate, at, d, none));
+                self.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Invalidate, at, d, value: NONE }));
                 return Ok(());
             }
             Some("arrive") if i.has("expect_tx") => MbarrierOp::ArriveExpect,
@@ -351,7 +351,7 @@ impl<'m> Decoder<'_, 'm> {
             Some("test_wait" | "try_wait") => MbarrierOp::Test,
             _ => return Err(String::new()),
         };
-        self.emit(Op::Mbarrier(op, at, d, [first, NONE]));
+        self.emit(Op::Mbarrier(Mbarrier { op, at, d, value: first }));
         Ok(())
     }
 }

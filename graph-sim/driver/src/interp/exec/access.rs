@@ -27,13 +27,28 @@ impl Access {
     }
 }
 
-/// A thread's memory besides the global one: start and length. The pointers stay valid for one instruction.
+/// Bytes at an address of this process.
+#[derive(Clone, Copy)]
+pub struct RawBytes {
+    pub start: *mut u8,
+    pub length: u64,
+}
+
+/// A thread's memory besides the global one. The pointers stay valid for one instruction.
 #[derive(Clone, Copy)]
 pub struct Own {
-    pub shared: (*mut u8, u64),
-    pub local: (*mut u8, u64),
+    pub shared: RawBytes,
+    pub local: RawBytes,
     /// A byte for each byte of shared memory: [`INITIALISED`] where it was written. Null if reads are not checked.
     pub written: *mut u8,
+    pub lane: u32,
+}
+
+/// A read of shared memory that nothing has written.
+#[derive(Clone, Copy)]
+pub struct UnwrittenRead {
+    pub address: u64,
+    pub size: u32,
     pub lane: u32,
 }
 
@@ -46,8 +61,7 @@ pub struct Regions<'a> {
     initialised: bool,
     /// 0, or [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while a block runs that has not passed its wait.
     pub shift: u32,
-    /// A read of shared memory that nothing has written: address, size, and lane.
-    pub unwritten: Option<(u64, u32, u32)>,
+    pub unwritten: Option<UnwrittenRead>,
     known: Vec<Region>,
 }
 
@@ -143,8 +157,8 @@ impl<'a> Regions<'a> {
     fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, LaneFault> {
         let offset = address & (u64::MAX >> 16);
         let (start, length, name) = match address & !(u64::MAX >> 16) {
-            SHARED => (own.shared.0, own.shared.1, "shared"),
-            LOCAL => (own.local.0, own.local.1, "local"),
+            SHARED => (own.shared.start, own.shared.length, "shared"),
+            LOCAL => (own.local.start, own.local.length, "local"),
             GRID => (self.workspace.as_ptr() as *mut u8, 16, "workspace"),
             PARAM if access == Access::Read => {
                 let length = self.launch.parameters.len() as u64;
@@ -163,7 +177,7 @@ impl<'a> Regions<'a> {
             let needed = if access == Access::Write { 0 } else { INITIALISED };
             let flags = if access == Access::Read { 0 } else { INITIALISED };
             if flag(own.written, offset as usize, size, needed, flags).is_none() {
-                self.unwritten.get_or_insert((address, size, own.lane));
+                self.unwritten.get_or_insert(UnwrittenRead { address, size, lane: own.lane });
                 flag(own.written, offset as usize, size, 0, flags);
             }
         }

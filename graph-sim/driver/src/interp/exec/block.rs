@@ -1,6 +1,6 @@
 //! A block: its shared memory, its barriers, and the turns of its warps.
 
-use super::access::Own;
+use super::access::{Own, RawBytes};
 use super::lane_fault::LaneFault;
 use super::warp::Warp;
 use super::watch::Cell;
@@ -110,9 +110,10 @@ impl Block {
     }
 
     /// Returns the memory of one lane, with the block's shared memory.
-    pub fn own(&mut self, local: (*mut u8, u64), lane: u32) -> Own {
+    pub fn own(&mut self, local: RawBytes, lane: u32) -> Own {
         let written = if self.written.is_empty() { null_mut() } else { self.written.as_mut_ptr().cast() };
-        Own { shared: (self.shared.as_mut_ptr().cast(), self.shared_bytes), local, written, lane }
+        let shared = RawBytes { start: self.shared.as_mut_ptr().cast(), length: self.shared_bytes };
+        Own { shared, local, written, lane }
     }
 
     /// Runs for a turn.

@@ -13,6 +13,13 @@ const ROWS: usize = 1 << 16;
 /// The deepest nesting of calls.
 const DEPTH: usize = 4096;
 
+/// The first row of a frame, and its first byte of local memory.
+#[derive(Clone, Copy)]
+struct FrameBase {
+    rows: u32,
+    local: u32,
+}
+
 impl Warp {
     pub fn ret(&mut self, worker: &Worker, active: u32, mask: u32) {
         let pc = self.pc[active.trailing_zeros() as usize];
@@ -26,8 +33,8 @@ impl Warp {
             };
             let program = worker.launch.program;
             let callee = &program.functions[self.function[at] as usize];
-            let from = (self.base[at], self.local_base[at]);
-            let to = (frame.base, frame.local);
+            let from = FrameBase { rows: self.base[at], local: self.local_base[at] };
+            let to = FrameBase { rows: frame.base, local: frame.local };
             if let Some(Inst { op: Op::Call(call), .. }) = program.code.insts.get(frame.pc as usize) {
                 for (result, place) in callee.returns.iter().zip(&call.returns) {
                     self.pass(at, *result, from, *place, to);
@@ -47,9 +54,9 @@ impl Warp {
         &mut self,
         lane: usize,
         from: Place,
-        (from_base, from_local): (u32, u32),
+        FrameBase { rows: from_base, local: from_local }: FrameBase,
         to: Place,
-        (to_base, to_local): (u32, u32),
+        FrameBase { rows: to_base, local: to_local }: FrameBase,
     ) {
         let local = self.local[lane].as_mut_ptr().cast::<u8>();
         let bytes = self.local[lane].len() * 8;
@@ -147,8 +154,10 @@ impl Warp {
             (self.base[at], self.local_base[at], self.function[at]) = (new_base, new_local, number);
             self.grow_local(lane, callee.frame);
             self.enter(worker, block, callee, lane);
+            let from = FrameBase { rows: old_base, local: old_local };
+            let to = FrameBase { rows: new_base, local: new_local };
             for (argument, place) in call.arguments.iter().zip(&callee.parameters) {
-                self.pass(at, *argument, (old_base, old_local), *place, (new_base, new_local));
+                self.pass(at, *argument, from, *place, to);
             }
             self.pc[at] = callee.start;
         }

@@ -15,7 +15,7 @@
 //! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
 //! already; asynchronous and bulk copies, and matrix fragments; accesses of a launch beyond its first 256 MiB.
 
-use super::access::Regions;
+use super::access::{Regions, UnwrittenRead};
 use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Row, Warp};
@@ -237,7 +237,7 @@ impl Worker<'_> {
         block: &Block,
         warp: &Warp,
         inst: &Inst,
-        (address, size, lane): (u64, u32, u32),
+        UnwrittenRead { address, size, lane }: UnwrittenRead,
     ) {
         if !self.wanted(FaultKind::Uninitialised, inst) {
             return;

@@ -147,7 +147,7 @@ fn print(
             text.push('%');
             continue;
         }
-        let conversion = Conversion::read((spec, kind), &mut value)?;
+        let conversion = Conversion::read(spec, kind, &mut value)?;
         let (sign, body) = conversion.convert(&mut value, &mut string, &mut strings)?;
         text.push_str(&conversion.pad(sign, body));
     }
@@ -172,7 +172,8 @@ struct Conversion<'f> {
 impl<'f> Conversion<'f> {
     /// Reads a conversion. `value` gives the next argument, which `*` takes.
     fn read(
-        (spec, kind): (&'f str, u8),
+        spec: &'f str,
+        kind: u8,
         value: &mut impl FnMut(u64) -> Result<u64, LaneFault>,
     ) -> Result<Conversion<'f>, LaneFault> {
         let flags = spec.len() - spec.trim_start_matches(['-', '+', ' ', '#', '0']).len();

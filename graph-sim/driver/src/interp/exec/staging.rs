@@ -5,10 +5,9 @@ use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Warp};
 use super::worker::Worker;
-use crate::interp::code::{At, MbarrierOp, Slot, Update};
+use crate::interp::code::{AsyncCopy, BulkCopy, Mbarrier, MbarrierOp, Slot, Update};
 use crate::interp::fault::FaultKind;
 use crate::interp::number::float;
-use cuweave_ptx::Type;
 
 /// The 64 bits of an `mbarrier` object: pending arrivals, expected arrivals, pending bytes, and the phase.
 #[derive(Clone, Copy)]
@@ -48,11 +47,11 @@ impl Warp {
         block: &mut Block,
         base: usize,
         active: u32,
-        (to, from): (&At, &At),
-        (bytes, reads): (Slot, Slot),
+        copy: &AsyncCopy,
     ) -> Result<(), LaneFault> {
+        let AsyncCopy { to, from, bytes, read: reads } = copy;
         let (to_row, from_row) = (self.row(base, to.base), self.row(base, from.base));
-        let (bytes, reads) = (self.row(base, bytes), self.row(base, reads));
+        let (bytes, reads) = (self.row(base, *bytes), self.row(base, *reads));
         for lane in Lanes(active) {
             let at = lane as usize;
             let own = self.own(block, lane);
@@ -82,19 +81,17 @@ impl Warp {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
     pub fn bulk_copy(
         &mut self,
         worker: &mut Worker,
         block: &mut Block,
         base: usize,
         active: u32,
-        (to, from): (&At, &At),
-        bytes: Slot,
-        (bar, reduce): (Option<&At>, Option<&(Update, Type)>),
+        copy: &BulkCopy,
     ) -> Result<(), LaneFault> {
+        let BulkCopy { to, from, bytes, barrier, reduction } = copy;
         let (to_row, from_row, bytes) =
-            (self.row(base, to.base), self.row(base, from.base), self.row(base, bytes));
+            (self.row(base, to.base), self.row(base, from.base), self.row(base, *bytes));
         for lane in Lanes(active) {
             let at = lane as usize;
             let own = self.own(block, lane);
@@ -106,25 +103,25 @@ impl Warp {
                 );
                 return Err(LaneFault::access(FaultKind::Misaligned, source, size as u32, what).of_lane(lane));
             }
-            let step = reduce.map_or(8, |(_, ty)| ty.size());
+            let step = reduction.map_or(8, |reduction| reduction.ty.size());
             for offset in (0..size).step_by(step as usize) {
                 let mut reach = |address: u64, access| {
                     worker.regions.place(address + offset, step, access, &own).map_err(|t| t.of_lane(lane))
                 };
                 let value = read(reach(source, Access::Read)?, step);
-                match reduce {
+                match reduction {
                     None => write(reach(target, Access::Write)?, step, value),
-                    Some((how, _)) => {
+                    Some(reduction) => {
                         let place = reach(target, Access::Atomic)?;
-                        match how {
+                        match &reduction.update {
                             Update::Map(f) => update(place, step, |old| f(old, value, 0)),
                             Update::Float(spec) => update(place, step, |old| float(spec, old, value, 0)),
                         };
                     }
                 }
             }
-            if let Some(bar) = bar {
-                let address = Regions::generic(bar, self.rows[base + bar.base as usize][at]);
+            if let Some(barrier) = barrier {
+                let address = Regions::generic(barrier, self.rows[base + barrier.base as usize][at]);
                 let place =
                     worker.regions.place(address, 8, Access::Atomic, &own).map_err(|t| t.of_lane(lane))?;
                 let object = Object::unpack(read(place, 8));
@@ -135,17 +132,15 @@ impl Warp {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
     pub fn mbarrier(
         &mut self,
         worker: &mut Worker,
         block: &mut Block,
         base: usize,
         active: u32,
-        (op, at): (MbarrierOp, &At),
-        d: Slot,
-        value: Slot,
+        mbarrier: &Mbarrier,
     ) -> Result<(), LaneFault> {
+        let &Mbarrier { op, ref at, d, value } = mbarrier;
         block.order(worker);
         for lane in Lanes(active) {
             let own = self.own(block, lane);

@@ -6,7 +6,7 @@ use super::conflict::{How, Touched};
 use super::lane_fault::LaneFault;
 use super::warp::{ALL, Flow, Lanes, Warp};
 use super::worker::Worker;
-use crate::interp::code::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
+use crate::interp::code::{Atomic, Counter, Inst, NONE, Op, Slot, Space, Transfer, Update, Window};
 use crate::interp::fault::FaultKind;
 use crate::interp::number::{convert, extend, float, pack_saturated};
 use cuweave_ptx::Type;
@@ -100,11 +100,9 @@ impl Warp {
             Op::LoadParameter(ty, offset, to) => {
                 self.load_parameter(worker.launch.parameters, base, active, *ty, *offset, to);
             }
-            Op::Load(ty, at, to) => self.load(worker, block, inst, (base, active), (*ty, at, to))?,
-            Op::Store(ty, at, from) => self.store(worker, block, inst, (base, active), (*ty, at, from))?,
-            Op::Atomic(how, ty, at, d, from) => {
-                self.atomic(worker, block, inst, (base, active), (how, *ty, at), (*d, *from))?
-            }
+            Op::Load(load) => self.load(worker, block, inst, base, active, load)?,
+            Op::Store(store) => self.store(worker, block, inst, base, active, store)?,
+            Op::Atomic(atomic) => self.atomic(worker, block, inst, base, active, atomic)?,
             Op::Counter(Counter::Clock, d) => {
                 let ticks = worker.instructions;
                 let executed = self.executed;
@@ -131,27 +129,15 @@ impl Warp {
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             }
             Op::ActiveMask(d) => self.put(base, *d, active, |_| active.into()),
-            Op::Barrier { id, count, wait, reduction } => {
+            Op::Barrier(barrier) => {
                 self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                self.arrive(block, base, active, (*id, *count), *wait, *reduction)?;
+                self.arrive(block, base, active, barrier)?;
                 return Ok(Flow::Regroup);
             }
-            Op::Copy(to, from, bytes, read) => {
-                self.copy(worker, block, base, active, (to, from), (*bytes, *read))?
-            }
-            Op::BulkCopy(to, from, bytes, bar, reduce) => {
-                self.bulk_copy(
-                    worker,
-                    block,
-                    base,
-                    active,
-                    (to, from),
-                    *bytes,
-                    (bar.as_ref(), reduce.as_deref()),
-                )?;
-            }
-            Op::Mbarrier(op, at, d, [value, _]) => {
-                self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?;
+            Op::Copy(copy) => self.copy(worker, block, base, active, copy)?,
+            Op::BulkCopy(copy) => self.bulk_copy(worker, block, base, active, copy)?,
+            Op::Mbarrier(mbarrier) => {
+                self.mbarrier(worker, block, base, active, mbarrier)?;
                 if self.rests {
                     self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
                     return Ok(Flow::Regroup);
@@ -217,7 +203,9 @@ impl Warp {
         worker: &mut Worker,
         block: &mut Block,
         lane: u32,
-        (address, bytes, access): (u64, u32, Access),
+        address: u64,
+        bytes: u32,
+        access: Access,
     ) -> Result<*mut u8, LaneFault> {
         let own = self.own(block, lane);
         worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
@@ -230,16 +218,19 @@ impl Warp {
         worker: &mut Worker,
         block: &mut Block,
         inst: &Inst,
-        (base, active): (usize, u32),
-        (ty, at, to): (Type, &At, &[Slot]),
+        base: usize,
+        active: u32,
+        load: &Transfer,
     ) -> Result<(), LaneFault> {
+        let Transfer { ty, at, slots: to } = load;
+        let ty = *ty;
         let address = self.row(base, at.base);
         let size = ty.size();
         let bytes = size * to.len() as u32;
-        let plain = matches!(to, [one] if *one != NONE);
+        let plain = matches!(&**to, [one] if *one != NONE);
         for lane in Lanes(active) {
             let address = Regions::generic(at, address[lane as usize]);
-            let place = self.place(worker, block, lane, (address, bytes, Access::Read))?;
+            let place = self.place(worker, block, lane, address, bytes, Access::Read)?;
             if plain {
                 self.rows[base + to[0] as usize][lane as usize] = extend(read(place, size), ty);
                 continue;
@@ -269,9 +260,11 @@ impl Warp {
         worker: &mut Worker,
         block: &mut Block,
         inst: &Inst,
-        (base, active): (usize, u32),
-        (ty, at, from): (Type, &At, &[Slot]),
+        base: usize,
+        active: u32,
+        store: &Transfer,
     ) -> Result<(), LaneFault> {
+        let Transfer { ty, at, slots: from } = store;
         let address = self.row(base, at.base);
         let size = ty.size();
         let bytes = size * from.len() as u32;
@@ -283,7 +276,7 @@ impl Warp {
         }
         for lane in Lanes(active) {
             let address = Regions::generic(at, address[lane as usize]);
-            let place = self.place(worker, block, lane, (address, bytes, Access::Write))?;
+            let place = self.place(worker, block, lane, address, bytes, Access::Write)?;
             for (number, &slot) in from.iter().enumerate() {
                 let value = self.rows[base + slot as usize][lane as usize];
                 // SAFETY: within the bytes that were checked.
@@ -310,10 +303,11 @@ impl Warp {
         worker: &mut Worker,
         block: &mut Block,
         inst: &Inst,
-        (base, active): (usize, u32),
-        (how, ty, at): (&Update, Type, &At),
-        (d, [b, c]): (Slot, [Slot; 2]),
+        base: usize,
+        active: u32,
+        atomic: &Atomic,
     ) -> Result<(), LaneFault> {
+        let &Atomic { update: ref how, ty, ref at, d, operands: [b, c] } = atomic;
         // Before the update, as a release, and after it, as an acquire.
         block.meet(worker, at.space);
         let address = self.row(base, at.base);
@@ -322,7 +316,7 @@ impl Warp {
         let size = ty.size();
         for lane in Lanes(active) {
             let address = Regions::generic(at, address[lane as usize]);
-            let place = self.place(worker, block, lane, (address, size, Access::Atomic))?;
+            let place = self.place(worker, block, lane, address, size, Access::Atomic)?;
             let (b, c) = (b[lane as usize], c[lane as usize]);
             let old = match how {
                 Update::Map(f) => update(place, size, |old| f(old, b, c)),

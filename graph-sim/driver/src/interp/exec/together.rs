@@ -6,7 +6,7 @@
 use super::block::{Barrier, Block};
 use super::lane_fault::LaneFault;
 use super::warp::{Flow, Lanes, Warp};
-use crate::interp::code::{NONE, Op, Reduction, Shuffle, Slot, Vote};
+use crate::interp::code::{BlockBarrier, NONE, Op, PredicateReduction, Shuffle, Vote};
 use crate::interp::fault::FaultKind;
 
 impl Warp {
@@ -16,10 +16,9 @@ impl Warp {
         block: &mut Block,
         base: usize,
         active: u32,
-        (id, count): (Slot, Slot),
-        wait: bool,
-        reduction: Option<(Reduction, Slot, Slot, bool)>,
+        barrier: &BlockBarrier,
     ) -> Result<(), LaneFault> {
+        let &BlockBarrier { id, count, wait, reduction } = barrier;
         let first = active.trailing_zeros();
         let number = self.row(base, id)[first as usize];
         if number as usize >= block.barriers.len() {
@@ -50,7 +49,7 @@ impl Warp {
             return Err(LaneFault::new(FaultKind::Barrier, what).of_lane(first));
         }
         barrier.arrived += active.count_ones();
-        if let Some((kind, d, p, _)) = reduction {
+        if let Some(PredicateReduction { kind, d, p }) = reduction {
             for lane in Lanes(active) {
                 let set = self.rows[base + p as usize][lane as usize] & 1 == 1;
                 barrier.all &= set;

@@ -1,6 +1,6 @@
 //! A warp's turn: its groups of lanes execute instructions.
 
-use super::access::Own;
+use super::access::{Own, RawBytes};
 use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::warp::{ALL, Flow, Lanes, Warp};
@@ -62,7 +62,8 @@ impl Warp {
     /// Returns the memory of one lane.
     pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
         let local = &mut self.local[lane as usize];
-        block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8), lane)
+        let local = RawBytes { start: local.as_mut_ptr().cast(), length: local.len() as u64 * 8 };
+        block.own(local, lane)
     }
 
     /// A fault at the instruction where a lane stands.
