@@ -136,8 +136,8 @@ fn arms(view: &View) -> BTreeMap<usize, Vec<usize>> {
 /// Widths and heights.
 type Sizes<'s> = &'s [(f64, f64)];
 
-/// Moves each drawing to its place in the one around it: the contents of each body, the arms of each statement, and the
-/// heads of bodies.
+/// Moves each drawing to its place in the one around it. `insides` are those of bodies, `arms` those of statements, by their
+/// first bodies, and `heads` the boxes of bodies' heads.
 fn placed(
     view: &View,
     sizes: Sizes<'_>,

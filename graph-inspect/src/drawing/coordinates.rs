@@ -110,6 +110,13 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
     most - least
 }
 
+/// The place that a box wants, and how much it does.
+#[derive(Clone, Copy)]
+struct WantedPlace {
+    place: f64,
+    weight: f64,
+}
+
 /// Moves a layer towards its neighbours: those of the layer before in the sweep, and in the last sweeps those of both.
 fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middle: Option<f64>) {
     let vertices = &layered.vertices;
@@ -135,7 +142,10 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
             .fold((0.0, 0.0), |(sum, weight), &other| (sum + pull(other) * x[other], weight + pull(other)));
         // Where there is no room for two, what is light gives way.
         let own = if vertex.is_light { 0.05 * weight } else { weight };
-        wanted.push(if weight > 0.0 { (sum / weight, own) } else { (middle.unwrap_or(x[at]), 0.1) });
+        wanted.push(match weight > 0.0 {
+            true => WantedPlace { place: sum / weight, weight: own },
+            false => WantedPlace { place: middle.unwrap_or(x[at]), weight: 0.1 },
+        });
     }
     let gap = |one: usize, other: usize| {
         let beside = if vertices[one].is_point && vertices[other].is_point { BESIDE / 2.0 } else { BESIDE };
@@ -149,7 +159,7 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
 
 /// Returns places in ascending order, at least the gaps apart, of which the weighted sum of squared distances to the wanted places
 /// is least. O(n).
-fn separated(wanted: &[(f64, f64)], gaps: &[f64]) -> Vec<f64> {
+fn separated(wanted: &[WantedPlace], gaps: &[f64]) -> Vec<f64> {
     let mut offsets = vec![0.0];
     let mut offset = 0.0;
     for gap in gaps {
@@ -158,7 +168,7 @@ fn separated(wanted: &[(f64, f64)], gaps: &[f64]) -> Vec<f64> {
     }
     // Each block has a mean, a weight and a number of places.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
-    for ((place, weight), offset) in wanted.iter().zip(&offsets) {
+    for (WantedPlace { place, weight }, offset) in wanted.iter().zip(&offsets) {
         let mut block = (place - offset, *weight, 1);
         while let Some(&(mean, weight, places)) = blocks.last() {
             if mean <= block.0 {
@@ -224,10 +234,11 @@ mod tests {
 
     #[test]
     fn places_keep_their_gaps_and_come_near() {
-        let places = separated(&[(5.0, 1.0), (5.0, 1.0), (100.0, 1.0)], &[10.0, 10.0]);
+        let wanted = |place, weight| WantedPlace { place, weight };
+        let places = separated(&[wanted(5.0, 1.0), wanted(5.0, 1.0), wanted(100.0, 1.0)], &[10.0, 10.0]);
         assert_eq!(places, [0.0, 10.0, 100.0]);
         // The heavier one stays.
-        let places = separated(&[(5.0, 3.0), (5.0, 1.0)], &[8.0]);
+        let places = separated(&[wanted(5.0, 3.0), wanted(5.0, 1.0)], &[8.0]);
         assert_eq!(places, [3.0, 11.0]);
         assert!(separated(&[], &[]).is_empty());
     }

@@ -41,8 +41,8 @@ impl Checker<'_> {
         flags: u8,
         place: &dyn Fn(u64) -> String,
     ) {
-        let Some(arena) = self.arenas.iter().find(|arena| arena.contains(&start)) else { return };
-        let arena = arena.start;
+        let holder = self.arenas.iter().find(|arena| arena.contains(&start));
+        let Some(arena) = holder.map(|arena| arena.start) else { return };
         let uses = self.users.uses.get(&node).map_or(&[][..], |uses| uses);
         let mut covered: Vec<(u64, u64, usize)> = uses
             .iter()
