@@ -378,7 +378,7 @@ fn broken_plans_are_refused() {
 fn broken_tables_are_refused_when_they_are_read_back() {
     let Some(d) = simulated() else { return };
     let mut out = d.zeros::<f32>(300);
-    change_next_tables(|table, packed| packed.put_number(table.records + table.parameters[0].0, 4));
+    change_next_tables(|table, packed| packed.put_number(table.records + table.parameters[0].offset, 4));
     let graph = batched(&d.ctx, 100, &mut out).expect("it builds");
     let refusal = check(&read_back(&graph).expect("it is read back")).expect_err("it is broken");
     assert_eq!(refusal.rule, Rule::Values, "{refusal}");

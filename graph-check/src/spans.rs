@@ -93,7 +93,8 @@ fn pieces(span: &Span, block: [u64; 3]) -> Option<Vec<Range<i128>>> {
     }
     let mut within = span.within.clone();
     within.sort_by_key(|step| step.0.unsigned_abs());
-    let mut pieces = Vec::from([start..start.checked_add(span.bytes.into())?]);
+    let first = start..start.checked_add(span.bytes.into())?;
+    let mut pieces = vec![first];
     for (step, count) in within {
         let length = pieces[0].end - pieces[0].start;
         if pieces.len() == 1 && step == length {

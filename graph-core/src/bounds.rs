@@ -194,11 +194,11 @@ mod tests {
                 let (one, two) = (range(id(a), id(b)), range(id(c), id(d)));
                 prop_assert_eq!(
                     bounds.disjoint(&one, &two),
-                    facts.disjoint((at(a), at(b)), (at(c), at(d)))
+                    facts.disjoint(at(a)..at(b), at(c)..at(d))
                 );
                 prop_assert_eq!(
                     bounds.contains(&one, &two),
-                    facts.contains((at(a), at(b)), (at(c), at(d)))
+                    facts.contains(at(a)..at(b), at(c)..at(d))
                 );
             }
         }

@@ -6,6 +6,7 @@
 //! before anything else. What cannot be proved from these is taken to overlap.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A polynomial over the variables of a [`Symbols`]. Coefficients that leave `i128` make the whole expression
 /// opaque, so arithmetic here returns `None` then.
@@ -263,16 +264,16 @@ impl Facts {
     }
 
     /// Returns true if one of the half-open ranges is proved to end before the other begins.
-    pub fn disjoint(&self, a: (&Poly, &Poly), b: (&Poly, &Poly)) -> bool {
-        a.1.at_most_by_terms(b.0)
-            || b.1.at_most_by_terms(a.0)
-            || self.at_most(a.1, b.0)
-            || self.at_most(b.1, a.0)
+    pub fn disjoint(&self, a: Range<&Poly>, b: Range<&Poly>) -> bool {
+        a.end.at_most_by_terms(b.start)
+            || b.end.at_most_by_terms(a.start)
+            || self.at_most(a.end, b.start)
+            || self.at_most(b.end, a.start)
     }
 
     /// Returns true if `inner` is proved to lie in `outer`.
-    pub fn contains(&self, outer: (&Poly, &Poly), inner: (&Poly, &Poly)) -> bool {
-        self.at_most(outer.0, inner.0) && self.at_most(inner.1, outer.1)
+    pub fn contains(&self, outer: Range<&Poly>, inner: Range<&Poly>) -> bool {
+        self.at_most(outer.start, inner.start) && self.at_most(inner.end, outer.end)
     }
 
     /// Returns true if `0 <= poly` is proved: it is a sum of facts and of a polynomial without negative coefficients.

@@ -179,9 +179,9 @@ fn mixed_parameters_give_other_bytes() {
         let parameters = KERNELS.iter().find(|launched| launched.kernel.name == name).map(|l| l.takes.len());
         for parameter in 0..parameters.expect("it is one of them") {
             change_next_tables(move |table, packed| {
-                let (offset, bytes) = table.parameters[parameter];
-                let place = |member: u32| table.records + member * table.stride + offset;
-                packed.swap(place(0), place(1), bytes);
+                let of_parameter = table.parameters[parameter];
+                let place = |member: u32| table.records + member * table.stride + of_parameter.offset;
+                packed.swap(place(0), place(1), of_parameter.size);
             });
             let caught = devices.broken(batched, inputs, right);
             assert_ne!(caught, Caught::No, "`{name}`: parameter {parameter} of two members swapped");

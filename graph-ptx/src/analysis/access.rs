@@ -4,11 +4,11 @@
 //! refutation (a store through the pointer, a load before every store) names its instruction. A pointer that mixes with
 //! others at a store, or that escapes while some store goes to addresses that are not followed, is [`Access::Unknown`].
 
-use crate::analysis::code::{Code, NONE, Source, Step};
+use crate::analysis::code::{Code, NONE, Source, Step, StepId};
 use crate::analysis::copies::Copies;
 use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
-use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Table, Touched, quoted, site};
+use crate::analysis::facts::{Elements, Kernel, Number, Parameter, Site, Table, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Taken, Thing, Word};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
@@ -149,13 +149,14 @@ struct Collect<'c, 'm, 'a> {
     /// The accesses by pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
     /// The first access for each set of loose bits that is the base of an address.
-    bases: BTreeMap<Loose, At>,
+    bases: BTreeMap<Loose, StepId>,
     /// The first write for each set of loose bits that is certainly the base of its address.
-    written: BTreeMap<Loose, At>,
+    written: BTreeMap<Loose, StepId>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
-    /// The first read and the first write of an address that is not followed.
-    anywhere: (Option<At>, Option<At>),
+    /// The first read of an address that is not followed, and the first write.
+    reads_anywhere: Option<StepId>,
+    writes_anywhere: Option<StepId>,
 }
 
 impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
@@ -167,7 +168,8 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             written: BTreeMap::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
-            anywhere: (None, None),
+            reads_anywhere: None,
+            writes_anywhere: None,
         }
     }
 
@@ -179,13 +181,13 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
         for at in self.flow.unknown_calls.clone() {
-            self.anywhere.0.get_or_insert(at);
-            self.anywhere.1.get_or_insert(at);
+            self.reads_anywhere.get_or_insert(at);
+            self.writes_anywhere.get_or_insert(at);
         }
         let mut kernel = Kernel {
             parameters: vec![Parameter::default(); self.flow.kernel.function.parameters.len()],
-            writes_anywhere: self.anywhere.1.is_some(),
-            reads_anywhere: self.anywhere.0.is_some(),
+            writes_anywhere: self.writes_anywhere.is_some(),
+            reads_anywhere: self.reads_anywhere.is_some(),
             ..Kernel::default()
         };
         for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
@@ -210,7 +212,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         // An address that was stored may be the one that is loaded.
         let followed = !self.flow.lets_addresses_escape();
         let shared = self.flow.words.iter().position(|&word| word == Word::Shared).map_or(0, |bit| 1 << bit);
-        let mut bases: BTreeMap<Loose, At> = BTreeMap::new();
+        let mut bases: BTreeMap<Loose, StepId> = BTreeMap::new();
         for (&set, &at) in &self.bases {
             let set = if set == shared && followed { self.flow.shared_words } else { set };
             if set & (shared | MEMORY) == 0 {
@@ -260,7 +262,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     /// Returns a write whose base address is certainly the one word of a set.
-    fn written_through(&self, set: Loose, shared: Loose) -> Option<At> {
+    fn written_through(&self, set: Loose, shared: Loose) -> Option<StepId> {
         let direct = self.written.get(&set);
         let stored = self.written.get(&shared).filter(|_| set == self.flow.shared_words);
         direct.or(stored).copied().filter(|_| set.is_power_of_two())
@@ -274,22 +276,20 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 parameter,
                 accesses: outline::Accesses::Writes,
                 touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
-                foreign: self.anywhere.1.filter(|_| hidden).map(|at| {
+                foreign: self.writes_anywhere.filter(|_| hidden).map(|at| {
                     format!("{} writes to an address that is not followed", quoted(&self.site(at)))
                 }),
             }
         });
-        outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
-            quoted(&self.site((instance, step)))
-        })
+        outline::outline(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
     }
 
     /// Returns the outline of all accesses through these parameters. Must be called after [`Collect::kernel`].
     fn accesses(&self, parameters: &[u32], scalars: &[bool]) -> Outline {
         let wanted = |parameter: u32, accesses: outline::Accesses| {
             let (anywhere, does) = match accesses {
-                outline::Accesses::Reads => (self.anywhere.0, "reads from"),
-                outline::Accesses::Writes => (self.anywhere.1, "writes to"),
+                outline::Accesses::Reads => (self.reads_anywhere, "reads from"),
+                outline::Accesses::Writes => (self.writes_anywhere, "writes to"),
             };
             let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
             outline::Wanted {
@@ -304,12 +304,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         let both = [outline::Accesses::Reads, outline::Accesses::Writes];
         let wanted =
             parameters.iter().flat_map(|&parameter| both.map(|accesses| wanted(parameter, accesses)));
-        outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
-            quoted(&self.site((instance, step)))
-        })
+        outline::outline(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
     }
 
-    fn site(&self, (instance, step): At) -> Site {
+    fn site(&self, StepId { instance, step }: StepId) -> Site {
         let code = &self.flow.instances[instance as usize].code;
         match code.steps[step as usize].instruction {
             Some(instruction) => site(self.flow.codes.module, instruction),
@@ -320,6 +318,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     fn step(&mut self, code: &Code<'m, 'a>, instance: u32, at: u32) {
         let step = &code.steps[at as usize];
         let Some(instruction) = step.instruction else { return };
+        let here = StepId { instance, step: at };
         let effect = effect::effect(instruction);
         match effect {
             Effect::Load | Effect::Store | Effect::Memory | Effect::Texture(_) => {
@@ -342,24 +341,24 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     if matches!(effect, Effect::Texture(_)) && !address.has_origins() {
                         continue;
                     }
-                    self.record(&address, touch.how, (instance, at));
+                    self.record(&address, touch.how, here);
                 }
                 if let Some(how) = effect::through_tensor_map(instruction) {
-                    self.anywhere(how, (instance, at));
+                    self.anywhere(how, here);
                 }
             }
-            Effect::Call => self.built_in_reads(step, (instance, at)),
+            Effect::Call => self.built_in_reads(step, here),
             Effect::Unknown => {
                 for source in &step.sources {
                     let value = self.flow.source(instance, source);
                     if matches!(source, Source::Memory(..)) || value.has_origins() {
-                        self.record(&Value::derived([&value]), AccessKind::Unknown, (instance, at));
+                        self.record(&Value::derived([&value]), AccessKind::Unknown, here);
                     }
                 }
                 for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
                     let value = self.flow.value(instance, kept).clone();
                     if value.has_origins() {
-                        self.record(&Value::derived([&value]), AccessKind::Unknown, (instance, at));
+                        self.record(&Value::derived([&value]), AccessKind::Unknown, here);
                     }
                 }
             }
@@ -368,19 +367,19 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     /// Records the reads of built-in functions through their arguments.
-    fn built_in_reads(&mut self, step: &Step<'m, 'a>, at: At) {
+    fn built_in_reads(&mut self, step: &Step<'m, 'a>, at: StepId) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
         if !target.is_some_and(prints) {
             return;
         }
         self.anywhere(AccessKind::Read, at);
-        for origin in self.flow.argument_origins(at.0, step) {
+        for origin in self.flow.argument_origins(at.instance, step) {
             self.touch(origin, AccessKind::Read, at, false);
         }
     }
 
-    fn record(&mut self, address: &Value, how: AccessKind, at: At) {
+    fn record(&mut self, address: &Value, how: AccessKind, at: StepId) {
         let Some(sums) = address.addresses() else {
             self.anywhere(how, at);
             for origin in address.origins() {
@@ -413,19 +412,19 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn anywhere(&mut self, how: AccessKind, at: At) {
+    fn anywhere(&mut self, how: AccessKind, at: StepId) {
         if how != AccessKind::Write {
-            self.anywhere.0.get_or_insert(at);
+            self.reads_anywhere.get_or_insert(at);
         }
         if how != AccessKind::Read {
-            self.anywhere.1.get_or_insert(at);
+            self.writes_anywhere.get_or_insert(at);
         }
     }
 
-    fn touch(&mut self, origin: u32, how: AccessKind, at: At, definite: bool) {
+    fn touch(&mut self, origin: u32, how: AccessKind, at: StepId, definite: bool) {
         match self.flow.things[origin as usize] {
             Thing::Pointer(parameter) => {
-                let touched = Touched { instance: at.0, step: at.1, how, definite };
+                let touched = Touched { at, how, definite };
                 self.touched.entry(parameter).or_default().push(touched);
             }
             Thing::Variable(variable) => {
@@ -448,7 +447,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             touched
                 .iter()
                 .filter(|touched| wanted(touched))
-                .map(|touched| self.site((touched.instance, touched.step)))
+                .map(|touched| self.site(touched.at))
                 .min_by_key(|site| site.line)
         };
         found.reads = first(&|touched| !matches!(touched.how, AccessKind::Write));
@@ -461,24 +460,24 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         });
         found.floats = self.floats(touched);
         let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
-        found.elements = self.elements(touched).filter(|_| !hidden || self.anywhere == (None, None));
+        found.elements = self
+            .elements(touched)
+            .filter(|_| !hidden || self.reads_anywhere.or(self.writes_anywhere).is_none());
         if !touched.iter().any(|touched| touched.definite) {
             found.number = self.number(parameter);
         }
-        found.updates = match hidden && (self.anywhere.0.is_some() || self.anywhere.1.is_some()) {
+        found.updates = match hidden && self.reads_anywhere.or(self.writes_anywhere).is_some() {
             true => Update::Ordered,
             false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::and),
         };
         if hidden {
-            found.may_write = found.may_write.or_else(|| self.anywhere.1.map(|at| self.site(at)));
-            found.reads = found.reads.or_else(|| self.anywhere.0.map(|at| self.site(at)));
+            found.may_write = found.may_write.or_else(|| self.writes_anywhere.map(|at| self.site(at)));
+            found.reads = found.reads.or_else(|| self.reads_anywhere.map(|at| self.site(at)));
         }
-        if !(hidden && self.anywhere.1.is_some()) {
+        if !(hidden && self.writes_anywhere.is_some()) {
             found.reads_first = self.reads_first(touched);
             if !hidden {
-                let reaches = extent::reaches(&self.flow, touched, |touched| {
-                    self.site((touched.instance, touched.step))
-                });
+                let reaches = extent::reaches(&self.flow, touched, |at| self.site(at));
                 found.reach = reaches.all;
                 found.met = reaches.met;
                 found.unbounded = reaches.unbounded;
@@ -490,9 +489,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     fn floats(&self, touched: &[Touched]) -> Vec<(FloatFormat, Site)> {
         let mut first: BTreeMap<FloatFormat, Site> = BTreeMap::new();
         for touched in touched.iter().filter(|touched| touched.definite) {
-            let code = &self.flow.instances[touched.instance as usize].code;
-            let Some(format) = floats::format(code, touched.step) else { continue };
-            let site = self.site((touched.instance, touched.step));
+            let code = &self.flow.instances[touched.at.instance as usize].code;
+            let Some(format) = floats::format(code, touched.at.step) else { continue };
+            let site = self.site(touched.at);
             if first.get(&format).is_none_or(|first| site.line < first.line) {
                 first.insert(format, site);
             }
@@ -505,19 +504,20 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         if touched.len() > elements::MOST_ACCESSES {
             return None;
         }
-        let mut through: BTreeMap<At, u32> = BTreeMap::new();
+        let mut through: BTreeMap<StepId, u32> = BTreeMap::new();
         for (&parameter, list) in &self.touched {
             let definite = list.iter().filter(|touched| touched.definite);
-            through.extend(definite.map(|touched| ((touched.instance, touched.step), parameter)));
+            through.extend(definite.map(|touched| (touched.at, parameter)));
         }
         let mut copies: BTreeMap<u32, Copies> = BTreeMap::new();
-        for &Touched { instance, step, how, .. } in touched {
+        for &Touched { at, how, .. } in touched {
+            let StepId { instance, step } = at;
             let code = &*self.flow.instances[instance as usize].code;
             let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
-            let site = self.site((instance, step));
+            let site = self.site(at);
             let stored = match how {
                 AccessKind::Read => Vec::new(),
-                _ => bits::stored(code, step, &|step| through.get(&(instance, step)).copied()),
+                _ => bits::stored(code, step, &|step| through.get(&StepId { instance, step }).copied()),
             };
             found.add(elements::moved(code, copies, step), stored, &site);
         }
@@ -526,14 +526,13 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
 
     fn number(&self, parameter: u32) -> Option<Number> {
         let (step, certain) = number::number(&self.flow.kernel, parameter)?;
-        Some(Number { site: self.site((0, step)), certain })
+        Some(Number { site: self.site(StepId { instance: 0, step }), certain })
     }
 
-    /// Returns the calls from the kernel to an access, and the access, as pairs of instance and step. `None` if calls on
-    /// the way share an instance.
-    fn path(&self, touched: &Touched) -> Option<Vec<At>> {
-        let mut path = vec![(touched.instance, touched.step)];
-        while let Some(&(instance, _)) = path.last()
+    /// Returns the calls from the kernel to an access, and the access. `None` if calls on the way share an instance.
+    fn path(&self, touched: &Touched) -> Option<Vec<StepId>> {
+        let mut path = vec![touched.at];
+        while let Some(&StepId { instance, .. }) = path.last()
             && instance != 0
         {
             let instance = &self.flow.instances[instance as usize];
@@ -547,14 +546,14 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn update(&self, touched: &Touched) -> Update {
-        let code = &self.flow.instances[touched.instance as usize].code;
-        Update::of(code, &code.steps[touched.step as usize], touched.how)
+        let code = &self.flow.instances[touched.at.instance as usize].code;
+        Update::of(code, &code.steps[touched.at.step as usize], touched.how)
     }
 
     /// Returns true if the access is an exchange whose result is unused.
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
-        let code = &self.flow.instances[touched.instance as usize].code;
-        let step = &code.steps[touched.step as usize];
+        let code = &self.flow.instances[touched.at.instance as usize].code;
+        let step = &code.steps[touched.at.step as usize];
         let updates =
             |instruction: &Instruction<'_>| isa::row(instruction.op()).addresses == Addresses::Update;
         step.instruction.is_some_and(|instruction| updates(instruction) && instruction.has("exch"))

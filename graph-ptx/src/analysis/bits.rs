@@ -222,7 +222,7 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
         };
         let mut bits = match step.defines.len() {
             1 => self.operation(step, instruction, at, depth),
-            _ => self.part(step, instruction, at, (value, depth)),
+            _ => self.part(step, instruction, at, value, depth),
         };
         for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
             bits = bits.either(self.value(kept, depth + 1));
@@ -255,7 +255,8 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
         step: &Step<'_, 'a>,
         instruction: &Instruction<'a>,
         at: u32,
-        (value, depth): (u32, u32),
+        value: u32,
+        depth: u32,
     ) -> Bits {
         let place = step.defines.iter().position(|&defined| defined == value).unwrap_or(0);
         let size = instruction.types().next_back().map_or(8, |ty| ty.size());

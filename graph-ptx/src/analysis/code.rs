@@ -6,6 +6,7 @@
 use crate::analysis::cfg::Cfg;
 use crate::syntax::{Function, Instruction, Module, Space, Statement, Variable};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The absent value: a sink, or a register without a definition.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -148,21 +149,28 @@ pub(crate) struct Code<'m, 'a> {
     pub returned: Vec<Vec<u32>>,
 }
 
+/// A step of an instance of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StepId {
+    pub instance: u32,
+    pub step: u32,
+}
+
 impl<'m, 'a> Code<'m, 'a> {
     /// Returns the step that defines a value, if there is one.
     pub fn defining(&self, value: u32) -> Option<u32> {
         self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
     }
 
-    /// Returns the half-open range of steps of each block.
-    pub fn ranges(&self) -> Vec<(u32, u32)> {
-        let mut ranges = vec![(0, 0); self.cfg.blocks.len()];
+    /// Returns the steps of each block.
+    pub fn ranges(&self) -> Vec<Range<u32>> {
+        let mut ranges = vec![0..0; self.cfg.blocks.len()];
         for (at, step) in self.steps.iter().enumerate() {
             let range = &mut ranges[step.block as usize];
-            if range.1 == 0 {
-                range.0 = at as u32;
+            if range.end == 0 {
+                range.start = at as u32;
             }
-            range.1 = at as u32 + 1;
+            range.end = at as u32 + 1;
         }
         ranges
     }

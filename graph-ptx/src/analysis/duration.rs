@@ -120,10 +120,7 @@ fn deciding_blocks(code: &Code<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
 fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     let cfg = &code.cfg;
     let ranges = code.ranges();
-    let last = |block: usize| {
-        let (first, end) = ranges[block];
-        code.steps[first as usize..end as usize].last()
-    };
+    let last = |block: usize| ranges[block].clone().next_back().map(|last| &code.steps[last as usize]);
     let flow = |step: &Step<'_, '_>| Some(isa::row(step.instruction?.op()).flow);
     let mut successors: Vec<Vec<u32>> = Vec::with_capacity(cfg.blocks.len());
     for (at, block) in cfg.blocks.iter().enumerate() {

@@ -5,7 +5,7 @@
 //! of fewer than 2^31 threads along each axis, so that thread indices are not negative.
 
 use crate::analysis::bits;
-use crate::analysis::code::{Code, NONE, Place, Source};
+use crate::analysis::code::{Code, NONE, Place, Source, StepId};
 use crate::analysis::condition::{Conditions, Fact};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::facts::{Lost, Reach, Site, Start, Touched};
@@ -43,7 +43,7 @@ pub(crate) struct Reaches {
 pub(crate) fn reaches(
     flow: &Flow<'_, '_, '_>,
     touched: &[Touched],
-    site: impl Fn(&Touched) -> Site,
+    site: impl Fn(StepId) -> Site,
 ) -> Reaches {
     let mut reaches = Reaches { all: Some(Vec::new()), met: Vec::new(), unbounded: None };
     if touched.len() > MOST_ACCESSES {
@@ -52,15 +52,15 @@ pub(crate) fn reaches(
     let mut conditions = Conditions::new(&flow.kernel);
     for touched in touched.iter().take(MOST_ACCESSES) {
         let (mut bound, mut lost) = (None, Lost::Form);
-        if touched.instance == 0 && touched.definite {
-            let mut bounds = Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.step);
+        if touched.at.instance == 0 && touched.definite {
+            let mut bounds = Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.at.step);
             bound = bounds.access();
-            let at = |step: u32| site(&Touched { step, ..*touched });
+            let at = |step: u32| site(StepId { step, ..touched.at });
             lost = bounds.lost.map_or(Lost::Form, |lost| lost.reason(&flow.kernel, at));
         }
         match bound {
             Some((bytes, starts, met)) => {
-                let reach = Reach { bytes, starts, site: site(touched) };
+                let reach = Reach { bytes, starts, site: site(touched.at) };
                 if met && reach.bytes.len() == 1 {
                     reaches.met.push(reach.clone());
                 }
@@ -70,7 +70,7 @@ pub(crate) fn reaches(
             }
             None => {
                 reaches.all = None;
-                reaches.unbounded.get_or_insert_with(|| (site(touched), lost));
+                reaches.unbounded.get_or_insert_with(|| (site(touched.at), lost));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The facts that the analysis finds about a kernel and its parameters, as types.
 
 use crate::analysis::bits::Stored;
+use crate::analysis::code::StepId;
 use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::Use;
 use crate::analysis::mentions::Reached;
@@ -208,15 +209,11 @@ impl Kernel {
 /// An access through a pointer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touched {
-    pub instance: u32,
-    pub step: u32,
+    pub at: StepId,
     pub how: AccessKind,
     /// True if the address is this pointer plus an offset on every path.
     pub definite: bool,
 }
-
-/// A step of an instance of a function.
-pub(crate) type At = (u32, u32);
 
 /// Returns an instruction as a reason quotes it.
 pub(crate) fn quoted(site: &Site) -> String {

@@ -177,19 +177,19 @@ impl FloatWalk<'_, '_, '_> {
     }
 
     /// Follows values, each by `step`, which adds others.
-    fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Worklist, (u32, Bytes))) {
+    fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Worklist, u32, Bytes)) {
         let most = if self.copies.is_some() { MOST_COPIES } else { MOST_VALUES };
         let mut values = Worklist { open: Vec::new(), seen: BTreeSet::new(), most, is_cut: false };
         first.into_iter().for_each(|(value, bytes)| values.add(value, bytes));
-        while let Some(entry) = values.open.pop() {
-            step(self, &mut values, entry);
+        while let Some((value, bytes)) = values.open.pop() {
+            step(self, &mut values, value, bytes);
         }
         self.found.is_cut |= values.is_cut;
     }
 
     /// Adds the formats that these values are used as.
     fn used_as(&mut self, first: Vec<(u32, Bytes)>) {
-        self.all(first, |follow, values, (value, bytes)| {
+        self.all(first, |follow, values, value, bytes| {
             for &user in &follow.code.users[value as usize] {
                 follow.used_by(values, value, bytes, user);
             }
@@ -221,7 +221,7 @@ impl FloatWalk<'_, '_, '_> {
 
     /// Adds the formats that these values are computed as.
     fn made_as(&mut self, first: Vec<(u32, Bytes)>) {
-        self.all(first, |follow, values, (value, bytes)| {
+        self.all(first, |follow, values, value, bytes| {
             let Some(at) = follow.code.defining(value) else { return };
             let step = &follow.code.steps[at as usize];
             if let Some(instruction) = step.instruction {

@@ -10,7 +10,7 @@ mod loads;
 mod targets;
 mod words;
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, NONE, Place, Source, Step, StepId};
 use crate::analysis::effect::{self, AccessKind, Effect, Touch};
 use crate::analysis::memory::Object;
 use crate::analysis::transfer;
@@ -57,9 +57,9 @@ pub(crate) struct Instance<'m, 'a> {
     values: usize,
     objects: usize,
     depth: u32,
-    /// The instance and step of the call; for a shared instance those of the first one.
-    pub caller: Option<(u32, u32)>,
-    callers: Vec<(u32, u32)>,
+    /// The call; for a shared instance the first one.
+    pub caller: Option<StepId>,
+    callers: Vec<StepId>,
     shared: bool,
 }
 
@@ -81,12 +81,12 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     pub things: Vec<Thing>,
     origins: HashMap<Thing, Origin>,
     pub instances: Vec<Instance<'m, 'a>>,
-    at_call: HashMap<(u32, u32), Option<u32>>,
+    at_call: HashMap<StepId, Option<u32>>,
     shared: HashMap<&'a str, u32>,
     values: Vec<Value>,
     objects: Vec<Object>,
-    allocated: HashMap<(u32, u32), u32>,
-    queue: VecDeque<(u32, u32)>,
+    allocated: HashMap<StepId, u32>,
+    queue: VecDeque<StepId>,
     queued: Vec<Vec<bool>>,
     dirty: Vec<u32>,
     /// By origin: true if its address escaped or bits of it were dropped.
@@ -94,8 +94,8 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     pub leaked: Vec<bool>,
     /// The words by loose bit.
     pub words: Vec<Word>,
-    /// Unanalysed calls: instance and step.
-    pub unknown_calls: Vec<(u32, u32)>,
+    /// Unanalysed calls.
+    pub unknown_calls: Vec<StepId>,
     /// The functions that those calls name.
     pub not_followed: BTreeSet<&'a str>,
     /// True if some function is called through a register.
@@ -151,7 +151,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             while let Some(object) = self.dirty.pop() {
                 self.spread(object);
             }
-            let Some((instance, step)) = self.queue.pop_front() else { return };
+            let Some(StepId { instance, step }) = self.queue.pop_front() else { return };
             self.queued[instance as usize][step as usize] = false;
             self.evaluate(instance, step);
             self.work += 1;
@@ -181,9 +181,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
     }
 
-    fn instantiate(&mut self, code: Rc<Code<'m, 'a>>, caller: Option<(u32, u32)>, shared: bool) -> u32 {
+    fn instantiate(&mut self, code: Rc<Code<'m, 'a>>, caller: Option<StepId>, shared: bool) -> u32 {
         let number = self.instances.len() as u32;
-        let depth = caller.map_or(0, |(caller, _)| self.instances[caller as usize].depth + 1);
+        let depth = caller.map_or(0, |caller| self.instances[caller.instance as usize].depth + 1);
         let instance = Instance {
             values: self.values.len(),
             objects: self.objects.len(),
@@ -200,13 +200,13 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         self.objects.resize_with(self.objects.len() + objects, Object::default);
         self.steps += code.steps.len();
         self.queued.push(vec![true; code.steps.len()]);
-        self.queue.extend((0..code.steps.len() as u32).map(|step| (number, step)));
+        self.queue.extend((0..code.steps.len() as u32).map(|step| StepId { instance: number, step }));
         number
     }
 
     fn enqueue(&mut self, instance: u32, step: u32) {
         if !std::mem::replace(&mut self.queued[instance as usize][step as usize], true) {
-            self.queue.push_back((instance, step));
+            self.queue.push_back(StepId { instance, step });
         }
     }
 
@@ -231,8 +231,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             self.enqueue(instance, user);
         }
         if code.returned.iter().any(|returned| returned.contains(&value)) {
-            for (caller, step) in self.instances[instance as usize].callers.clone() {
-                self.enqueue(caller, step);
+            for caller in self.instances[instance as usize].callers.clone() {
+                self.enqueue(caller.instance, caller.step);
             }
         }
     }
@@ -290,7 +290,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
 
     /// Enqueues the readers of an object after a change.
     fn changed(&mut self, object: u32) {
-        for (instance, step) in self.objects[object as usize].readers.clone() {
+        for StepId { instance, step } in self.objects[object as usize].readers.clone() {
             self.enqueue(instance, step);
         }
         self.dirty.push(object);
@@ -350,7 +350,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     /// Returns the value of the `nth` element of a load.
-    fn load(&mut self, at: (u32, u32), address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
+    fn load(&mut self, at: StepId, address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
         let float = ty.is_some_and(|ty| ty.class() == Class::Float);
         let more = i64::from(nth) * i64::from(size);
@@ -441,11 +441,12 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             Effect::Call => self.call(instance, at, step),
             Effect::Control => self.define_all(instance, step, &Value::Plain),
             Effect::Alloca => {
-                let object = match self.allocated.get(&(instance, at)) {
+                let here = StepId { instance, step: at };
+                let object = match self.allocated.get(&here) {
                     Some(&object) => object,
                     None => {
                         self.objects.push(Object::default());
-                        self.allocated.insert((instance, at), self.objects.len() as u32 - 1);
+                        self.allocated.insert(here, self.objects.len() as u32 - 1);
                         self.objects.len() as u32 - 1
                     }
                 };
@@ -462,11 +463,12 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         };
         let (all, element, _) = effect::sizes(instruction);
         let vector = if step.defines.len() == 1 { all / element.max(1) } else { 1 };
+        let here = StepId { instance, step: at };
         for (nth, &target) in step.defines.iter().enumerate() {
-            let mut value = self.load((instance, at), &address, instruction, nth as u32);
+            let mut value = self.load(here, &address, instruction, nth as u32);
             // A vector register contains all elements.
             for nth in 1..vector {
-                value.join(&self.load((instance, at), &address, instruction, nth));
+                value.join(&self.load(here, &address, instruction, nth));
             }
             self.keep(instance, step, nth, &mut value);
             self.define(instance, target, &value);

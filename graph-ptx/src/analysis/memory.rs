@@ -3,6 +3,7 @@
 //! A cell is a location at a known offset. Stores at unknown offsets go to all of the object. Updates are weak: a load sees
 //! every store, whatever the order.
 
+use crate::analysis::code::StepId;
 use crate::analysis::value::{MEMORY, Value};
 use std::collections::BTreeMap;
 
@@ -19,8 +20,8 @@ pub(crate) struct Object {
     anywhere: Value,
     /// True if the address has escaped: unknown code reads and writes the object.
     pub escaped: bool,
-    /// The steps that read the object: instance and step.
-    pub readers: Vec<(u32, u32)>,
+    /// The steps that read the object.
+    pub readers: Vec<StepId>,
     /// Objects that receive all of its contents.
     pub copies: Vec<u32>,
 }

@@ -1,8 +1,7 @@
 //! The execution order of two accesses of a kernel, through calls.
 
-use crate::analysis::code::Code;
+use crate::analysis::code::{Code, StepId};
 use crate::analysis::effect;
-use crate::analysis::facts::At;
 use crate::analysis::flow::Flow;
 use crate::isa::{self, ControlFlow};
 use std::collections::BTreeMap;
@@ -10,8 +9,8 @@ use std::collections::BTreeMap;
 /// Caches the results for each block.
 pub(crate) struct Order<'f, 'c, 'm, 'a> {
     pub flow: &'f Flow<'c, 'm, 'a>,
-    /// The blocks reachable from a block of an instance.
-    pub reached: BTreeMap<At, Vec<bool>>,
+    /// The blocks reachable from a block, by the instance and the block.
+    pub reached: BTreeMap<(u32, u32), Vec<bool>>,
     /// One flag for each step of an instance: true if a thread may have synchronised with others before it.
     pub waited: BTreeMap<u32, Vec<bool>>,
 }
@@ -22,7 +21,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     }
 
     /// Returns the blocks reachable from the step's block.
-    fn reached(&mut self, (instance, step): At) -> &[bool] {
+    fn reached(&mut self, StepId { instance, step }: StepId) -> &[bool] {
         let block = self.code(instance).steps[step as usize].block;
         if !self.reached.contains_key(&(instance, block)) {
             let reached = self.code(instance).cfg.reachable_from(block);
@@ -33,13 +32,13 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
 
     /// Returns true if provably no thread has stored before the load: the load precedes the store on every path to it, or
     /// the store cannot reach the load, and no other thread that has stored can synchronise with this one.
-    pub fn nothing_before(&mut self, load: &[At], store: &[At]) -> bool {
+    pub fn nothing_before(&mut self, load: &[StepId], store: &[StepId]) -> bool {
         let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
             // The load and the store are one atomic.
             return true;
         };
-        let Some(&(_, stored)) = store.get(apart) else { return false };
-        let (instance, loaded) = load[apart];
+        let Some(&StepId { step: stored, .. }) = store.get(apart) else { return false };
+        let StepId { instance, step: loaded } = load[apart];
         let code = self.code(instance);
         let (at, other) = (&code.steps[loaded as usize], &code.steps[stored as usize]);
         let unguarded = at.guard.is_none() || at.guard == other.guard;
@@ -51,10 +50,11 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         if before && unguarded && load[apart + 1..].iter().all(|&inner| self.is_always_done(inner)) {
             return true;
         }
-        let comes_to = (same_block && stored < loaded) || self.reached((instance, stored))[at_block];
+        let comes_to =
+            (same_block && stored < loaded) || self.reached(StepId { instance, step: stored })[at_block];
         // A loop around one of the calls may run all of it again.
         let again = load[..apart].iter().any(|&call| {
-            let block = self.code(call.0).steps[call.1 as usize].block as usize;
+            let block = self.code(call.instance).steps[call.step as usize].block as usize;
             self.reached(call)[block]
         });
         if comes_to || again {
@@ -65,7 +65,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     }
 
     /// Returns true if every path of the step's function to its end executes the step.
-    fn is_always_done(&self, (instance, step): At) -> bool {
+    fn is_always_done(&self, StepId { instance, step }: StepId) -> bool {
         let code = self.code(instance);
         let step = &code.steps[step as usize];
         let mut ends = (0..code.cfg.blocks.len() as u32)
@@ -81,7 +81,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     }
 
     /// Returns true if the thread may have synchronised with others before the step.
-    fn may_have_waited(&mut self, (instance, step): At) -> bool {
+    fn may_have_waited(&mut self, StepId { instance, step }: StepId) -> bool {
         if !self.waited.contains_key(&instance) {
             let waited = after_waiting(self.code(instance));
             self.waited.insert(instance, waited);
@@ -90,8 +90,9 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     }
 
     /// Returns true if an instruction that may synchronise can follow the step.
-    fn waits_after(&mut self, (instance, step): At) -> bool {
-        let reached = self.reached((instance, step)).to_vec();
+    fn waits_after(&mut self, at: StepId) -> bool {
+        let reached = self.reached(at).to_vec();
+        let StepId { instance, step } = at;
         let code = self.code(instance);
         let block = code.steps[step as usize].block;
         code.steps.iter().enumerate().any(|(at, other)| {

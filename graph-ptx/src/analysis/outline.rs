@@ -8,7 +8,7 @@ mod control;
 mod lower;
 mod registers;
 
-use crate::analysis::code::{Code as Body, NONE, Place, Source};
+use crate::analysis::code::{Code as Body, NONE, Place, Source, StepId};
 use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::facts::Touched;
 use crate::analysis::flow::Flow;
@@ -16,6 +16,7 @@ use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, 
 use control::{Control, Terminator};
 use lower::Lower;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 /// Kernels of more steps have no outline.
 const MOST_STEPS: usize = 100_000;
@@ -41,7 +42,7 @@ pub(crate) fn outline(
     flow: &Flow<'_, '_, '_>,
     wanted: Vec<Wanted<'_>>,
     scalars: &[bool],
-    note: impl Fn(u32, u32) -> String,
+    note: impl Fn(StepId) -> String,
 ) -> Outline {
     let body = &*flow.kernel;
     let mut stores: BTreeMap<u32, u32> = BTreeMap::new();
@@ -53,10 +54,10 @@ pub(crate) fn outline(
             Accesses::Reads => ("reads", AccessKind::Write),
         };
         for touched in wanted.touched.iter().filter(|touched| touched.how != other) {
-            if touched.instance == 0 && touched.definite && is_plain(body, touched, wanted.accesses) {
-                stores.insert(touched.step, parameter);
+            if touched.at.instance == 0 && touched.definite && is_plain(body, touched, wanted.accesses) {
+                stores.insert(touched.at.step, parameter);
             } else if foreign.is_none() {
-                let step = note(touched.instance, touched.step);
+                let step = note(touched.at);
                 foreign = Some(format!("{step} {does} it in a way that is not followed"));
             }
         }
@@ -102,7 +103,7 @@ fn is_plain(body: &Body<'_, '_>, touched: &Touched, accesses: Accesses) -> bool 
         Accesses::Writes => (AccessKind::Write, Effect::Store),
         Accesses::Reads => (AccessKind::Read, Effect::Load),
     };
-    let step = &body.steps[touched.step as usize];
+    let step = &body.steps[touched.at.step as usize];
     let addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..))).count();
     let plain = step.instruction.is_some_and(|instruction| {
         effect::effect(instruction) == effect && effect::touch(instruction, 0).size.is_some()
@@ -219,7 +220,7 @@ impl Cut<'_, '_, '_> {
     }
 
     fn block(&mut self, block: u32) -> Block {
-        let (first, last) = self.control.steps[block as usize];
+        let Range { start: first, end: last } = self.control.steps[block as usize];
         let mut phis = Vec::new();
         let mut ops = Vec::new();
         for at in first..last {

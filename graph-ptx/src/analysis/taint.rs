@@ -9,6 +9,7 @@ use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::isa::{self, ControlFlow, Hidden};
 use crate::syntax::{Instruction, Space};
+use std::ops::Range;
 
 /// A set of labels, as a bit mask.
 pub(crate) type Labels = u64;
@@ -49,7 +50,7 @@ pub(crate) struct Taint<'c, 'm, 'a, R> {
     first: Vec<u32>,
     readers: Vec<u32>,
     /// By block: its range of steps, if it is analysed.
-    ranges: Vec<Option<(u32, u32)>>,
+    ranges: Vec<Option<Range<u32>>>,
     /// By block: the labels of the conditions that control it.
     control: Vec<Labels>,
     /// By block: the analysed blocks that it dominates immediately. Empty if branches propagate no labels.
@@ -64,7 +65,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         let all = code.ranges();
         let mut ranges = vec![None; all.len()];
         for block in blocks {
-            ranges[block as usize] = Some(all[block as usize]);
+            ranges[block as usize] = Some(all[block as usize].clone());
         }
         let mut taint = Taint {
             code,
@@ -89,8 +90,8 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     }
 
     fn steps(&self) -> impl Iterator<Item = u32> + use<R> {
-        let ranges: Vec<(u32, u32)> = self.ranges.iter().flatten().copied().collect();
-        ranges.into_iter().flat_map(|(first, last)| first..last)
+        let ranges: Vec<Range<u32>> = self.ranges.iter().flatten().cloned().collect();
+        ranges.into_iter().flatten()
     }
 
     /// Lists the readers of each cell.
@@ -275,8 +276,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
                 continue;
             }
             self.control[block] |= labels;
-            let (first, last) = self.ranges[block].unwrap_or_default();
-            (first..last).for_each(|step| self.enqueue(step));
+            self.ranges[block].clone().into_iter().flatten().for_each(|step| self.enqueue(step));
             work.extend_from_slice(&self.dominated[block]);
         }
     }

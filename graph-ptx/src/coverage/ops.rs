@@ -262,7 +262,7 @@ impl Ops<'_> {
         parts.sort_unstable();
         // Parts whose largest value stays below the next part's lowest bit never carry into it.
         let (mut bits, mut segment) = (0u128, None::<(u32, u128)>);
-        let run = |(low, most): (u32, u128)| {
+        let run = |low: u32, most: u128| {
             let high = 128 - most.leading_zeros();
             let below = |bit: u32| 1u128.checked_shl(bit).map_or(u128::MAX, |one| one - 1);
             below(high) & !below(low)
@@ -270,14 +270,14 @@ impl Ops<'_> {
         for part in parts {
             segment = match segment {
                 Some((low, most)) if most >> part.0.min(127) != 0 => Some((low, most.saturating_add(part.1))),
-                Some(done) => {
-                    bits |= run(done);
+                Some((low, most)) => {
+                    bits |= run(low, most);
                     Some(part)
                 }
                 None => Some(part),
             };
         }
-        bits | segment.map_or(0, run)
+        bits | segment.map_or(0, |(low, most)| run(low, most))
     }
 }
 

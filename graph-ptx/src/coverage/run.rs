@@ -9,7 +9,7 @@ use super::ops::{FORM, Ops, Stop, Value};
 use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 use super::sites::Trace;
 use super::tiles::Tile;
-use super::turns::Loop;
+use super::turns::{Loop, TurnStore};
 use std::collections::{BTreeSet, HashMap};
 
 mod group;
@@ -279,8 +279,8 @@ impl<'o, 'l> Runner<'o, 'l> {
     }
 
     fn finish(&mut self, group: &mut Group) {
-        for (at, form, bytes) in group.inside.finish() {
-            self.accessed(group, at, &form, bytes);
+        for TurnStore { parameter, offset, bytes } in group.inside.finish() {
+            self.accessed(group, parameter, &offset, bytes);
         }
     }
 
@@ -520,7 +520,7 @@ impl<'o, 'l> Runner<'o, 'l> {
                         self.trace.irregular(op.target);
                     } else {
                         if self.may {
-                            self.trace.touched(op.target, (&form, &group.counts, &group.places), surely);
+                            self.trace.touched(op.target, &form, &group.counts, &group.places, surely);
                         }
                         self.accessed(group, at, &form, *bytes as u64);
                     }

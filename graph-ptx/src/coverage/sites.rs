@@ -63,7 +63,7 @@ impl Trace {
     }
 
     /// Records an access of all threads of a group.
-    pub fn touched(&mut self, note: u32, (form, counts, places): (&Form, &[u64], &[Form; 6]), surely: bool) {
+    pub fn touched(&mut self, note: u32, form: &Form, counts: &[u64], places: &[Form; 6], surely: bool) {
         let entry = self.touched.entry(note).or_insert_with(|| Some(Vec::new()));
         let Some(list) = entry else { return };
         match Touched::of(form, counts, places, surely) {

@@ -3,6 +3,7 @@
 use super::form::Form;
 use super::launch::{Extent, Verdict};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The maximum number of byte runs that are compared one by one.
 const MOST_RUNS: u64 = 1 << 20;
@@ -164,11 +165,11 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     if tiles.iter().fold(0u64, |sum, tile| sum.saturating_add(tile.runs())) > MOST_RUNS {
         return Verdict::Unknown("what is written lies in too many pieces to look at each".to_owned());
     }
-    let mut runs: Vec<(u64, u64)> = Vec::new();
+    let mut runs: Vec<Range<u64>> = Vec::new();
     for tile in &tiles {
         spread(tile, tile.steps.len(), tile.first, end, &mut runs);
     }
-    runs.sort_unstable();
+    runs.sort_unstable_by_key(|run| run.start);
     let (mut written, mut missing, mut at) = (0u64, None, 0u64);
     // True if every element has a written byte.
     let mut touched = true;
@@ -179,17 +180,16 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
         }
     };
     // The bounds of a run of bytes that holds several elements.
-    let mut run: Option<(u64, u64)> = None;
-    let mut count = |(from, to): (u64, u64)| written += (to / size).saturating_sub(from.div_ceil(size));
-    for (from, to) in runs {
+    let mut run: Option<Range<u64>> = None;
+    let mut count = |run: Range<u64>| written += (run.end / size).saturating_sub(run.start.div_ceil(size));
+    for Range { start: from, end: to } in runs {
         gap(at, from);
         run = match run {
-            Some((first, last)) if from <= last => Some((first, last.max(to))),
-            Some(done) => {
-                count(done);
-                Some((from, to))
+            Some(run) if from <= run.end => Some(run.start..run.end.max(to)),
+            done => {
+                done.into_iter().for_each(&mut count);
+                Some(from..to)
             }
-            None => Some((from, to)),
         };
         at = at.max(to);
     }
@@ -205,11 +205,11 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
 }
 
 /// Adds the runs of a tile's first `depth` steps that lie in the extent.
-fn spread(tile: &Tile, depth: usize, first: i128, end: u64, into: &mut Vec<(u64, u64)>) {
+fn spread(tile: &Tile, depth: usize, first: i128, end: u64, into: &mut Vec<Range<u64>>) {
     if depth == 0 {
         let (from, to) = (first.max(0), (first + i128::from(tile.bytes)).min(i128::from(end)));
         if from < to {
-            into.push((from as u64, to as u64));
+            into.push(from as u64..to as u64);
         }
         return;
     }

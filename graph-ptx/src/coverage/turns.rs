@@ -32,8 +32,16 @@ pub(super) struct Turns {
     /// The carried values at the header, over the turns.
     values: Vec<Value>,
     growth: Vec<i128>,
-    /// The stores of the body: parameter, offset and bytes.
-    stored: Vec<(usize, Form, u64)>,
+    /// The stores of the body.
+    stored: Vec<TurnStore>,
+}
+
+/// A store of the body of a loop.
+#[derive(Clone)]
+pub(super) struct TurnStore {
+    pub parameter: usize,
+    pub offset: Form,
+    pub bytes: u64,
 }
 
 /// The state of the loop that a group is in.
@@ -68,7 +76,7 @@ impl Loop {
             Value::Number(form) => Some(form),
             _ => None,
         });
-        numbers.chain(stored.iter_mut().map(|stored| &mut stored.1))
+        numbers.chain(stored.iter_mut().map(|stored| &mut stored.offset))
     }
 
     /// Returns the head of the loop that is run for many turns, and the index of the turns.
@@ -85,7 +93,7 @@ impl Loop {
     /// Records a store of the body. Returns false outside of such loops, where a store counts at once.
     pub fn store(&mut self, parameter: usize, form: &Form, bytes: u64) -> bool {
         let Some(turns) = &mut self.turns else { return false };
-        turns.stored.push((parameter, form.clone(), bytes));
+        turns.stored.push(TurnStore { parameter, offset: form.clone(), bytes });
         true
     }
 
@@ -95,8 +103,8 @@ impl Loop {
         growth(&turns.values, now).is_some_and(|growth| growth == turns.growth)
     }
 
-    /// Ends the turns. Returns their stores: parameters, offsets and bytes.
-    pub fn finish(&mut self) -> Vec<(usize, Form, u64)> {
+    /// Ends the turns. Returns their stores.
+    pub fn finish(&mut self) -> Vec<TurnStore> {
         self.carried = None;
         self.turns.take().map_or(Vec::new(), |turns| turns.stored)
     }

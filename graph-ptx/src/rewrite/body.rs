@@ -86,7 +86,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
                 }
                 match (self.function.parameter(name), self.table) {
                     (Some(parameter), Some(table)) => {
-                        let place = table.parameters[parameter].0;
+                        let place = table.parameters[parameter].offset;
                         self.parameter(instruction, operand, at, name, place)?;
                     }
                     (Some(_), None) => {}

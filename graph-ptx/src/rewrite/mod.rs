@@ -42,7 +42,7 @@ pub use fuse::{FusedTable, Fusible, Fusion, fused, fusible};
 pub use name::free_name;
 pub use refusal::Refusal;
 pub use stack::{StackedTable, stacked};
-pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
+pub use table::{Axis, GridShape, LARGEST_TABLE, ParameterPlace, SMALL_TABLE, Table};
 pub use wait::{Waiting, waiting};
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::analysis::taint::{Labels, Rules, Taint, Transfer, diverges};
 use crate::isa::{self, ControlFlow, Hidden, Synchronises, Yields};
 use crate::syntax::{Function, Instruction, Space, Statement};
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 /// Loops nest this deep at most; deeper ones count as spinning. Real kernels have ten.
 const DEPTH: usize = 16;
@@ -133,7 +134,7 @@ fn function_spins(function: &Function<'_>, looks_again: &HashSet<&str>) -> Optio
 struct Loop<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     /// The steps of each block of the function.
-    ranges: &'c [(u32, u32)],
+    ranges: &'c [Range<u32>],
     /// The header first.
     blocks: Vec<u32>,
     looks_again: &'c HashSet<&'c str>,
@@ -141,8 +142,8 @@ struct Loop<'c, 'm, 'a> {
 
 impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
     fn block(&self, block: u32) -> &'c [Step<'m, 'a>] {
-        let (first, last) = self.ranges[block as usize];
-        &self.code.steps[first as usize..last as usize]
+        let Range { start, end } = self.ranges[block as usize];
+        &self.code.steps[start as usize..end as usize]
     }
 
     fn steps(&self) -> impl Iterator<Item = &'c Step<'m, 'a>> {

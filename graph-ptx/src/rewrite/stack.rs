@@ -21,7 +21,7 @@ pub struct StackedTable {
 impl StackedTable {
     /// Returns the offset of the record of a chain.
     pub fn record(&self, chain: u32) -> u32 {
-        let first = self.chains.parameters.first().map_or(0, |&(offset, _)| offset);
+        let first = self.chains.parameters.first().map_or(0, |place| place.offset);
         self.chains.records + chain * self.chains.stride + first
     }
 }

@@ -38,6 +38,15 @@ pub enum GridShape {
     Flat,
 }
 
+/// The place of a kernel's parameter in a table, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterPlace {
+    /// Its offset.
+    pub offset: u32,
+    /// Its size.
+    pub size: u32,
+}
+
 /// The table of a batch. All offsets and sizes are bytes; integers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -51,8 +60,8 @@ pub struct Table {
     pub stride: u32,
     /// The offset of record 0. Record `i` belongs to member `i`; those of unused members are never read.
     pub records: u32,
-    /// The offset in a record and the size of each parameter of the kernel.
-    pub parameters: Vec<(u32, u32)>,
+    /// The place in a record of each parameter of the kernel.
+    pub parameters: Vec<ParameterPlace>,
     /// The offset in a record of the member's own grid: three `u32`, x, y, z. For [`GridShape::Flat`] only.
     pub grid: Option<u32>,
     /// The offset in the table of the members' first blocks: `capacity` values of `u32`, not decreasing, the first one 0,
@@ -86,11 +95,11 @@ impl Fields {
         u32::try_from(start).ok()
     }
 
-    /// Adds parameters. Returns the offset and the size of each.
-    pub fn all(&mut self, parameters: &[Parameter<'_>]) -> Option<Vec<(u32, u32)>> {
+    /// Adds parameters. Returns the place of each.
+    pub fn all(&mut self, parameters: &[Parameter<'_>]) -> Option<Vec<ParameterPlace>> {
         let mut one = |parameter: &Parameter<'_>| {
-            let bytes = u32::try_from(parameter.size()).ok()?;
-            Some((self.one(parameter.size(), parameter.align())?, bytes))
+            let size = u32::try_from(parameter.size()).ok()?;
+            Some(ParameterPlace { offset: self.one(parameter.size(), parameter.align())?, size })
         };
         parameters.iter().map(&mut one).collect()
     }
@@ -143,7 +152,7 @@ impl Table {
     /// # Panics
     /// For a member or a parameter that is not there.
     pub fn parameter(&self, member: u32, parameter: usize) -> Range<usize> {
-        let (offset, size) = self.parameters[parameter];
+        let ParameterPlace { offset, size } = self.parameters[parameter];
         self.within(member, offset, size)
     }
 
@@ -228,7 +237,8 @@ mod tests {
     #[test]
     fn parameters_keep_their_alignment() {
         let axis = with(MIXED, |p| Table::of(p, 3, GridShape::Axis(Axis::Z))).unwrap();
-        let places = vec![(0, 8), (8, 4), (16, 24), (40, 1)];
+        let places = [(0, 8), (8, 4), (16, 24), (40, 1)];
+        let places = Vec::from(places.map(|(offset, size)| ParameterPlace { offset, size }));
         let expected = Table {
             capacity: 3,
             bytes: 144,

@@ -263,7 +263,7 @@ impl Certified<'_> {
                     self.set_values(member, id, record, &read, grid, &|param| {
                         places
                             .get(param)
-                            .map_or_else(Vec::new, |&(offset, bytes)| slice(first + offset, bytes))
+                            .map_or_else(Vec::new, |place| slice(first + place.offset, place.size))
                     });
                 }
                 None => {
@@ -275,7 +275,7 @@ impl Certified<'_> {
                     }
                     self.set_values(member, id, record, &read, grid, &|param| {
                         let place = table.parameters.get(param);
-                        place.map_or_else(Vec::new, |&(offset, bytes)| slice(first + offset, bytes))
+                        place.map_or_else(Vec::new, |place| slice(first + place.offset, place.size))
                     });
                 }
             }

@@ -1,49 +1,49 @@
 //! Calls: the instance of the callee, and the flow of arguments and results.
 
 use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
-use crate::analysis::code::{NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Place, Source, Step, StepId};
 use crate::analysis::mentions::BUILT_IN;
 use crate::analysis::value::{MEMORY, Origin, Value};
 use std::collections::BTreeSet;
 
 impl<'m, 'a> Flow<'_, 'm, 'a> {
     /// Returns the callee's instance; `None` if its body cannot be analysed.
-    fn callee(&mut self, instance: u32, step: u32, name: &'a str) -> Option<u32> {
-        if let Some(&known) = self.at_call.get(&(instance, step)) {
+    fn callee(&mut self, at: StepId, name: &'a str) -> Option<u32> {
+        if let Some(&known) = self.at_call.get(&at) {
             return known;
         }
         let callee = self.codes.get(name).map(|code| {
             let mut recursive = false;
-            let mut up = Some(instance);
-            while let Some(at) = up {
-                let above = &self.instances[at as usize];
+            let mut up = Some(at.instance);
+            while let Some(instance) = up {
+                let above = &self.instances[instance as usize];
                 recursive |= above.shared || above.code.function.name == name;
-                up = above.caller.map(|caller| caller.0);
+                up = above.caller.map(|caller| caller.instance);
             }
-            let depth = self.instances[instance as usize].depth;
+            let depth = self.instances[at.instance as usize].depth;
             if recursive || depth >= MOST_DEPTH || self.steps + code.steps.len() > MOST_STEPS {
                 match self.shared.get(name) {
                     Some(&shared) => shared,
                     None => {
-                        let shared = self.instantiate(code, Some((instance, step)), true);
+                        let shared = self.instantiate(code, Some(at), true);
                         self.shared.insert(self.instances[shared as usize].code.function.name, shared);
                         shared
                     }
                 }
             } else {
-                self.instantiate(code, Some((instance, step)), false)
+                self.instantiate(code, Some(at), false)
             }
         });
         if let Some(callee) = callee {
-            self.instances[callee as usize].callers.push((instance, step));
+            self.instances[callee as usize].callers.push(at);
         }
-        self.at_call.insert((instance, step), callee);
+        self.at_call.insert(at, callee);
         callee
     }
 
     pub(super) fn call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
-        let callee = call.target.and_then(|name| self.callee(instance, at, name));
+        let callee = call.target.and_then(|name| self.callee(StepId { instance, step: at }, name));
         let Some(callee) = callee else { return self.unknown_call(instance, at, step) };
         let function = self.instances[callee as usize].code.function;
         let arguments = self.instances[callee as usize].code.arguments.clone();
@@ -120,8 +120,9 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
     fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
         if !call.target.is_some_and(|name| self.is_built_in(name)) {
-            if !self.unknown_calls.contains(&(instance, at)) {
-                self.unknown_calls.push((instance, at));
+            let at = StepId { instance, step: at };
+            if !self.unknown_calls.contains(&at) {
+                self.unknown_calls.push(at);
             }
             match call.target {
                 Some(name) => self.not_followed.insert(name),

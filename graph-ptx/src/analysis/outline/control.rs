@@ -5,6 +5,7 @@ use crate::analysis::code::{Code as Body, NONE, Step};
 use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The terminator of a block. [`LEAVE`] is the end of the thread.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +24,8 @@ pub(super) enum Terminator {
 }
 
 pub(super) struct Control {
-    /// The half-open range of steps of each block.
-    pub steps: Vec<(u32, u32)>,
+    /// The steps of each block.
+    pub steps: Vec<Range<u32>>,
     pub terminators: Vec<Terminator>,
     /// The immediate post-dominator of each block.
     pub join: Vec<u32>,
@@ -70,12 +71,9 @@ impl Control {
     }
 }
 
-fn terminators(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> Vec<Terminator> {
+fn terminators(body: &Body<'_, '_>, steps: &[Range<u32>], stores: &BTreeSet<u32>) -> Vec<Terminator> {
     let blocks = &body.cfg.blocks;
-    let last = |at: usize| -> Option<&Step<'_, '_>> {
-        let (first, end) = steps[at];
-        (first < end).then(|| &body.steps[end as usize - 1])
-    };
+    let last = |at: usize| steps[at].clone().next_back().map(|last| &body.steps[last as usize]);
     let mut doomed = vec![false; blocks.len()];
     let mut terminators: Vec<Terminator> = Vec::with_capacity(blocks.len());
     for (at, block) in blocks.iter().enumerate() {
@@ -84,7 +82,7 @@ fn terminators(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>
         let instruction = last.and_then(|step| step.instruction);
         let flow = instruction.map_or(ControlFlow::Next, |instruction| isa::row(instruction.op()).flow);
         let guard = last.and_then(|step| step.guard);
-        doomed[at] = (steps[at].0..steps[at].1).any(|at| fails(&body.steps[at as usize]));
+        doomed[at] = steps[at].clone().any(|at| fails(&body.steps[at as usize]));
         terminators.push(match (flow, guard) {
             (ControlFlow::Branch, None) => Terminator::To(block.taken.unwrap_or(LEAVE)),
             (ControlFlow::Branch, Some((predicate, negated))) => {

@@ -1,6 +1,6 @@
 //! Lowers instructions to operations of an outline.
 
-use crate::analysis::code::{Code as Body, NONE, Place, Source, Step};
+use crate::analysis::code::{Code as Body, NONE, Place, Source, Step, StepId};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Code, Int, Op};
@@ -17,7 +17,7 @@ pub(super) struct Lower<'c, 'm, 'a> {
     body: &'c Body<'m, 'a>,
     pointers: &'c [bool],
     scalars: &'c [bool],
-    text: &'c dyn Fn(u32, u32) -> String,
+    text: &'c dyn Fn(StepId) -> String,
     values: HashMap<u32, u32>,
     count: u32,
     /// The note of each step.
@@ -212,7 +212,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         body: &'c Body<'m, 'a>,
         pointers: &'c [bool],
         scalars: &'c [bool],
-        text: &'c dyn Fn(u32, u32) -> String,
+        text: &'c dyn Fn(StepId) -> String,
     ) -> Self {
         Lower {
             body,
@@ -252,7 +252,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
             return note;
         }
         let note = self.texts.len() as u32;
-        self.texts.push((self.text)(0, at));
+        self.texts.push((self.text)(StepId { instance: 0, step: at }));
         self.notes.insert(at, note);
         note
     }

@@ -31,17 +31,19 @@ impl Places {
             let first = all.clone().map(|(first, _)| first).min().unwrap_or(0);
             (first, all.map(|(first, count)| first + count - 1).max().unwrap_or(0))
         };
-        let place = |(family, strides): (usize, &[i128; 6])| {
+        let place = |family: usize, strides: &[i128; 6]| {
             let constant = constant(touched, strides)?.checked_add(base)?;
             let tids = [tids(0), tids(1), tids(2)];
             Some(Place { family: family as u32, constant, strides: *strides, bytes: i128::from(bytes), tids })
         };
-        if let Some(known) = self.families.iter().enumerate().find_map(place) {
+        if let Some(known) =
+            self.families.iter().enumerate().find_map(|(family, strides)| place(family, strides))
+        {
             return Some(known);
         }
         let strides = strides(touched)?;
         self.families.push(strides);
-        place((self.families.len() - 1, &strides))
+        place(self.families.len() - 1, &strides)
     }
 }
 

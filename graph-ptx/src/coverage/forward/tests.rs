@@ -115,9 +115,11 @@ fn threads(reversed: bool) -> Vec<[u64; 2]> {
 /// Runs a member in a thread, with its changes and the thread's registers.
 fn run(
     ops: &[Op],
-    (thread, member): ([u64; 2], usize),
+    thread: [u64; 2],
+    member: usize,
     memory: &mut Memory,
-    (changes, registers): (&[Change], &mut HashMap<u32, u64>),
+    changes: &[Change],
+    registers: &mut HashMap<u32, u64>,
 ) {
     let mut seen = member as u64 * 1_000 + thread[0] * 10 + thread[1];
     for (at, op) in (0..).zip(ops) {
@@ -211,7 +213,7 @@ fn memory_is_that_of_the_launches() {
         let mut expected = Memory::new();
         for (at, ops) in members.iter().enumerate() {
             for thread in threads(false) {
-                run(ops, (thread, at), &mut expected, (&[], &mut HashMap::new()));
+                run(ops, thread, at, &mut expected, &[], &mut HashMap::new());
             }
         }
         for reversed in [false, true] {
@@ -224,7 +226,7 @@ fn memory_is_that_of_the_launches() {
                 for thread in threads(reversed) {
                     let own = registers.entry(thread).or_default();
                     for (at, ops) in members.iter().enumerate().take(end).skip(first) {
-                        run(ops, (thread, at), &mut memory, (&found.changes[at], own));
+                        run(ops, thread, at, &mut memory, &found.changes[at], own);
                     }
                 }
                 first = end;

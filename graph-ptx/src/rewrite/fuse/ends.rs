@@ -36,7 +36,7 @@ pub(super) fn check(function: &Function<'_>, block: [u32; 3]) -> Result<(), Refu
         return Err(Refusal::Ends { line: function.line });
     };
     let ranges = code.ranges();
-    let steps = |block: usize| &code.steps[ranges[block].0 as usize..ranges[block].1 as usize];
+    let steps = |block: usize| &code.steps[ranges[block].start as usize..ranges[block].end as usize];
     let flow = |block: usize| {
         let last = steps(block).last().and_then(|last| last.instruction);
         last.map_or(ControlFlow::Next, |last| isa::row(last.op()).flow)

@@ -28,7 +28,7 @@ use super::contract;
 use super::head::{self, ACTIVEMASK, LARGE_PARAMETERS, Needs, WAIT};
 use super::name::free_name;
 use super::refusal::Refusal;
-use super::table::{Fields, LARGEST_TABLE, SMALL_TABLE};
+use super::table::{Fields, LARGEST_TABLE, ParameterPlace, SMALL_TABLE};
 use crate::coverage::Forward;
 use crate::syntax::{Module, Parameter};
 use moves::Moves;
@@ -71,8 +71,8 @@ pub struct FusedTable {
     pub bytes: u32,
     /// Its alignment.
     pub align: u32,
-    /// For each part, the offset and the size of each of its parameters.
-    pub parts: Vec<Vec<(u32, u32)>>,
+    /// For each part, the places of its parameters.
+    pub parts: Vec<Vec<ParameterPlace>>,
     /// The offset of a word that has to be 0, if the kernel reads one.
     pub zero: Option<u32>,
 }
@@ -155,7 +155,7 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
         }
     }
     overlay.declare(&mut text);
-    let written = write(fusion, &parts, (&prefix, &table, &overlay), &mut text);
+    let written = write(fusion, &parts, &prefix, &table, &overlay, &mut text);
     written.map(|()| (text, table))
 }
 
@@ -163,7 +163,9 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
 fn write(
     fusion: &Fusion<'_, '_>,
     parts: &[Part<'_, '_>],
-    (prefix, table, overlay): (&str, &FusedTable, &Overlay<'_>),
+    prefix: &str,
+    table: &FusedTable,
+    overlay: &Overlay<'_>,
     text: &mut String,
 ) -> Result<(), Refusal> {
     let barrier = free_barrier(parts)?;
@@ -195,7 +197,7 @@ fn write(
             let _ = writeln!(text, "bar.sync {barrier};");
         }
         moves.begin(at, text);
-        text.push_str(&part.body((at, prefix), places, (overlay, &sizes), &moves)?);
+        text.push_str(&part.body(at, prefix, places, overlay, &sizes, &moves)?);
         let _ = writeln!(text, "\n{prefix}end{at}:");
         if part.copies {
             text.push_str("cp.async.wait_all;\n");

@@ -9,6 +9,7 @@ use crate::analysis::mentions::addresses;
 use crate::isa::{self, ControlFlow};
 use crate::rewrite::edit::Edits;
 use crate::rewrite::refusal::Refusal;
+use crate::rewrite::table::ParameterPlace;
 use crate::rewrite::uses::{Scan, names};
 use crate::rewrite::wait::{coherent_loads, first_statement, line_of};
 use crate::rewrite::{contract, spin, variables};
@@ -136,9 +137,11 @@ impl<'m, 'a> Part<'m, 'a> {
     /// stores that change.
     pub fn body(
         &self,
-        (at, prefix): (usize, &str),
-        places: &[(u32, u32)],
-        (overlay, sizes): (&Overlay<'a>, &Sizes<'a>),
+        at: usize,
+        prefix: &str,
+        places: &[ParameterPlace],
+        overlay: &Overlay<'a>,
+        sizes: &Sizes<'a>,
         moves: &Moves<'_>,
     ) -> Result<String, Refusal> {
         let Some(body) = &self.function.body else {
@@ -186,7 +189,7 @@ struct Renaming<'r, 'm, 'a> {
     part: &'r Part<'m, 'a>,
     names: Names<'m, 'a>,
     prefix: &'r str,
-    places: &'r [(u32, u32)],
+    places: &'r [ParameterPlace],
     overlay: &'r Overlay<'a>,
     sizes: &'r Sizes<'a>,
 }
@@ -219,7 +222,7 @@ impl<'a> Renaming<'_, '_, 'a> {
         }
         if let Some(parameter) = self.part.function.parameter(name) {
             let place = self.places.get(parameter).ok_or(Refusal::Overlap { line })?;
-            return Ok(Some((format!("{}table", self.prefix), i64::from(place.0))));
+            return Ok(Some((format!("{}table", self.prefix), i64::from(place.offset))));
         }
         let of =
             |list: &[&Variable<'a>]| list.iter().copied().find(|variable| variable.name == name).cloned();

@@ -11,6 +11,7 @@ use crate::isa::{
     register,
 };
 use crate::syntax::Space;
+use std::ops::Range;
 
 /// The threads of a warp.
 const WARP: u64 = 32;
@@ -30,7 +31,7 @@ pub(super) struct Uniform<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     among: Among,
     /// The steps of each block.
-    ranges: Vec<(u32, u32)>,
+    ranges: Vec<Range<u32>>,
     /// By value: true if it may differ.
     differs: Vec<bool>,
     /// By block: true if it joins threads that have gone different ways.
@@ -85,8 +86,8 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
 
     /// Returns true if threads may go different ways at the end of a block.
     pub fn diverges(&self, block: usize) -> bool {
-        let (first, end) = self.ranges[block];
-        self.code.steps[first as usize..end as usize].last().is_none_or(|last| match last.guard {
+        let last = self.ranges[block].clone().next_back().map(|last| &self.code.steps[last as usize]);
+        last.is_none_or(|last| match last.guard {
             Some((guard, _)) => self.value(guard),
             None => last.sources.iter().any(|source| self.source(source)),
         })

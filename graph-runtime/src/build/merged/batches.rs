@@ -128,8 +128,8 @@ fn write_member(
     let Table { records, stride, parameters, grid, .. } = &*plan.batched[batch].table;
     let record = records + member * stride;
     let mut at = 0;
-    for (param, &(offset, bytes)) in launch.kernel.params.iter().zip(parameters) {
-        packed.put(record + offset, &words[at..at + param.words()], bytes);
+    for (param, place) in launch.kernel.params.iter().zip(parameters) {
+        packed.put(record + place.offset, &words[at..at + param.words()], place.size);
         at += param.words();
     }
     if let Some(offset) = grid {

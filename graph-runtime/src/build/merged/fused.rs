@@ -90,8 +90,8 @@ pub(crate) fn write_part(
     };
     let packed = &mut state.fused[chain].packed;
     let mut at = 0;
-    for (param, &(offset, bytes)) in launch.kernel.params.iter().zip(places) {
-        packed.put(record + offset, &words[at..at + param.words()], bytes);
+    for (param, place) in launch.kernel.params.iter().zip(places) {
+        packed.put(record + place.offset, &words[at..at + param.words()], place.size);
         at += param.words();
     }
     Ok(())
