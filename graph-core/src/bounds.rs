@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::index::{Index, Vector, indices};
 use crate::ir::{Access, DimId};
-use crate::spans::Span;
+use crate::spans::NumericRange;
 use cuweave_ptx::poly::{Facts, Poly};
 
 indices! {
@@ -111,9 +111,9 @@ impl Bounds {
     }
 
     /// Returns the numbers that a range begins and ends with, where it mentions no argument. Such ranges compare as numbers do.
-    pub fn span(&self, lo: DimId, hi: DimId) -> Option<Span> {
+    pub fn span(&self, lo: DimId, hi: DimId) -> Option<NumericRange> {
         let (lo, hi) = (self.places[lo], self.places[hi]);
-        (lo.line == CONSTANTS && hi.line == CONSTANTS).then_some((lo.c, hi.c))
+        (lo.line == CONSTANTS && hi.line == CONSTANTS).then_some(NumericRange { lo: lo.c, hi: hi.c })
     }
 
     /// Returns true if `inner` is proved to lie in `outer`.

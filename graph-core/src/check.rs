@@ -21,10 +21,11 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Kind, Mode, Program, StatementId};
+use crate::ir::{Access, AccessId, BufferId, Kind, Mode, Program, StatementId};
 use crate::order::{Functions, Ordered};
 use crate::reach::Reach;
 use lives::{Life, lives};
+use written::SettledWrite;
 
 /// A program without faults, and its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +76,9 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
         return (None, found);
     }
     let program = &mut ordered.source.program;
-    for (id, index, mode, relied_on) in settled {
-        let access = &mut program.statements[id].accesses.to_mut()[size(index)];
-        access.mode = mode;
+    for SettledWrite { id, relied_on } in settled {
+        let access = &mut program.statements[id.statement].accesses.to_mut()[size(id.index)];
+        access.mode = Mode::Write;
         access.relied_on = relied_on;
     }
     for (id, after) in std::mem::take(&mut ordered.memory_after) {
@@ -100,7 +101,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
         let accesses = statement.kind.own_accesses(&statement.accesses);
         for (index, access) in accesses.iter().enumerate() {
             let buffer = &program.buffers[access.buffer];
-            let site = Site::Access(id, narrow(index));
+            let site = Site::Access(AccessId { statement: id, index: narrow(index) });
             // The declaration is known even if an earlier fault poisoned the buffer.
             if !buffer.origin.is_writable() && access.mode.writes() {
                 found.push(
@@ -255,10 +256,12 @@ fn uses_after_free(
                 free < id && !ordered.source.regions.exclusive(free, id)
             }
         };
-        let first = life.accesses.iter().find_map(|&(id, index)| {
-            life.frees.iter().find(|&&free| after(free, id)).map(|&free| (free, id, index))
+        let first = life.accesses.iter().find_map(|&access| {
+            let free = life.frees.iter().find(|&&free| after(free, access.statement));
+            free.map(|&free| (free, access))
         });
-        let Some((free, id, index)) = first else { continue };
+        let Some((free, access)) = first else { continue };
+        let id = access.statement;
         used_after[buffer] = true;
         let name = &declared.name;
         let user = &ordered.source.program.statements[id].name;
@@ -291,7 +294,7 @@ fn uses_after_free(
             ),
         };
         let message = format!("`{name}` is used by `{user}` after it is {done}");
-        let mut diagnostic = Diagnostic::new(Code::CW102, Site::Access(id, index), message).note(note);
+        let mut diagnostic = Diagnostic::new(Code::CW102, Site::Access(access), message).note(note);
         let path = ordered.is_explicit(free, id).then(|| ordered.graph.path(free, id));
         if let Some(path) = path.filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
@@ -314,32 +317,33 @@ fn unordered_conflicts(
     found: &mut Vec<Diagnostic>,
 ) -> Vector<StatementId, Vec<StatementId>> {
     let program = &ordered.source.program;
-    let mut earlier: Vector<BufferId, Vec<(StatementId, u32)>> =
-        Vector::filled(Vec::new(), program.buffers.len());
+    let mut earlier: Vector<BufferId, Vec<AccessId>> = Vector::filled(Vec::new(), program.buffers.len());
     // For each statement, those that reported missing edges would put before it.
     let mut assumed: Vector<StatementId, Vec<StatementId>> =
         Vector::filled(Vec::new(), program.statements.len());
     for (id, statement) in program.statements.enumerate() {
-        let mut missing: Vec<(StatementId, u32, u32)> = Vec::new();
+        // The earlier access, and the index of the access of this statement.
+        let mut missing: Vec<(AccessId, u32)> = Vec::new();
         let accesses = statement.kind.own_accesses(&statement.accesses);
         for (index, access) in accesses.iter().enumerate() {
             if ordered.poisoned(access.buffer) {
                 continue;
             }
-            for &(from, at) in &earlier[access.buffer] {
-                let other = ordered.access((from, at));
+            for &first in &earlier[access.buffer] {
+                let (other, from) = (ordered.access(first), first.statement);
                 if other.mode.conflicts(access.mode)
                     && !ordered.reach.ordered(from, id)
                     && ordered.overlap(other, access)
                     && !ordered.source.regions.exclusive(from, id)
                 {
-                    missing.push((from, at, narrow(index)));
+                    missing.push((first, narrow(index)));
                 }
             }
         }
         // Nearest first: a statement that a missing edge already reaches needs no edge of its own.
-        missing.sort_by(|a, b| b.0.cmp(&a.0).then(a.2.cmp(&b.2)));
-        for (from, at, index) in missing {
+        missing.sort_by(|a, b| b.0.statement.cmp(&a.0.statement).then(a.1.cmp(&b.1)));
+        for (first, index) in missing {
+            let from = first.statement;
             let implied = assumed[id].iter().any(|&near| {
                 near == from || ordered.reach.precedes(from, near) || assumed[near].contains(&from)
             }) || ordered.reach.ancestors(id).any(|near| assumed[near].contains(&from));
@@ -349,16 +353,16 @@ fn unordered_conflicts(
             let further: Vec<StatementId> = assumed[from].clone();
             assumed[id].push(from);
             assumed[id].extend(further);
-            found.push(unordered(ordered, (from, at), (id, index)));
+            found.push(unordered(ordered, first, AccessId { statement: id, index }));
         }
         for (index, access) in accesses.iter().enumerate() {
-            earlier[access.buffer].push((id, narrow(index)));
+            earlier[access.buffer].push(AccessId { statement: id, index: narrow(index) });
         }
     }
     assumed
 }
 
-fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId, u32)) -> Diagnostic {
+fn unordered(ordered: &Ordered, first: AccessId, second: AccessId) -> Diagnostic {
     let program = &ordered.source.program;
     let (one, two) = (ordered.access(first), ordered.access(second));
     let does = |access: &Access| match access.mode {
@@ -367,18 +371,22 @@ fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId,
         Mode::Atomic => "updates",
     };
     let name = ordered.buffer_name(two.buffer);
-    let before = &program.statements[first.0].name;
-    let after = &program.statements[second.0].name;
+    let before = &program.statements[first.statement].name;
+    let after = &program.statements[second.statement].name;
     let mut diagnostic = Diagnostic::new(
         Code::CW202,
-        Site::Access(second.0, second.1),
+        Site::Access(second),
         format!(
             "`{after}` {} `{name}`, and nothing orders it with `{before}`, which {} it",
             does(two),
             does(one)
         ),
     )
-    .note(format!("the missing edge is {} -> {}", ordered.at(first.0), ordered.at(second.0)));
+    .note(format!(
+        "the missing edge is {} -> {}",
+        ordered.at(first.statement),
+        ordered.at(second.statement)
+    ));
     let (left, right) = (ordered.slice(one), ordered.slice(two));
     if left != name || right != name {
         diagnostic = diagnostic.note(format!("`{left}` and `{right}` are not proved to be disjoint"));
@@ -413,9 +421,11 @@ fn outside_life(
         let frees = ordered.source.program.statements.iter();
         let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer)).count();
         let free = life.free.filter(|_| frees == 1);
-        let others = |id: StatementId| life.accesses.iter().map(|at| at.0).filter(move |&other| other != id);
-        for (nth, &(id, index)) in life.accesses.iter().enumerate() {
-            if nth > 0 && life.accesses[nth - 1].0 == id {
+        let others =
+            |id: StatementId| life.accesses.iter().map(|at| at.statement).filter(move |&other| other != id);
+        for (nth, &access) in life.accesses.iter().enumerate() {
+            let id = access.statement;
+            if nth > 0 && life.accesses[nth - 1].statement == id {
                 continue;
             }
             let user = &ordered.source.program.statements[id].name;
@@ -426,7 +436,7 @@ fn outside_life(
                 let (line, at) = (ordered.line(alloc), ordered.at(id));
                 let note = format!("the missing edge is alloc of `{name}` (line {line}) -> {at}");
                 let help = format!("put `#[after({name})]` on this statement");
-                let site = Site::Access(id, index);
+                let site = Site::Access(access);
                 found.push(Diagnostic::new(Code::CW203, site, message).note(note).help(help));
             }
             if let Some(free) = free.filter(|&free| !reach.ordered(free, id))
@@ -438,7 +448,7 @@ fn outside_life(
                 let help = format!(
                     "name this statement and put `#[after(..)]` with its name on `free({name})`, or delete the `free`"
                 );
-                let site = Site::Access(id, index);
+                let site = Site::Access(access);
                 found.push(Diagnostic::new(Code::CW203, site, message).note(note).help(help));
             }
         }
@@ -448,7 +458,7 @@ fn outside_life(
 /// Reports CW106, a warning.
 fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec<Diagnostic>) {
     let joined: BTreeSet<BufferId> =
-        ordered.source.regions.joined().into_iter().map(|(_, buffer, _)| buffer).collect();
+        ordered.source.regions.joined().into_iter().map(|one| one.buffer).collect();
     for (buffer, life) in lives.enumerate() {
         let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };

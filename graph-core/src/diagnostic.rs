@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use crate::codes::{Code, Severity};
-use crate::ir::{BufferId, StatementId};
+use crate::ir::{AccessId, BufferId, StatementId};
 
 /// A fault of the user's program, or a warning about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub struct Diagnostic {
 pub enum Site {
     /// The name that a `let` gives, or the whole statement.
     Statement(StatementId),
-    /// An argument: statement, index in its accesses.
-    Access(StatementId, u32),
+    /// An argument.
+    Access(AccessId),
     /// The name in a `free`.
     Freed(StatementId),
     /// A name in a statement's `#[after]`: statement, index.
@@ -44,7 +44,7 @@ impl Site {
     pub fn of_statements(self, of: impl Fn(StatementId) -> StatementId) -> Site {
         match self {
             Site::Statement(id) => Site::Statement(of(id)),
-            Site::Access(id, index) => Site::Access(of(id), index),
+            Site::Access(id) => Site::Access(AccessId { statement: of(id.statement), ..id }),
             Site::Freed(id) => Site::Freed(of(id)),
             Site::After(id, index) => Site::After(of(id), index),
             Site::Output(_) | Site::Argument(_) => self,

@@ -269,6 +269,15 @@ pub struct Access {
     pub relied_on: bool,
 }
 
+/// The identity of an access: the statement, and the index in its accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AccessId {
+    /// The statement.
+    pub statement: StatementId,
+    /// The index.
+    pub index: u32,
+}
+
 /// The mode of an access, as the call and the order tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {

@@ -80,6 +80,17 @@ pub struct Region {
     pub condition: Option<StatementId>,
 }
 
+/// A buffer that a name stands for behind a choice, and the buffer that it is if one arm runs.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinedBuffer<'r> {
+    /// The buffer behind the choice.
+    pub joined: BufferId,
+    /// The buffer in the arm.
+    pub buffer: BufferId,
+    /// The arm.
+    pub region: &'r Region,
+}
+
 /// An arm of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arm {
@@ -135,13 +146,15 @@ impl Regions {
 
     /// Returns the buffers that names stand for behind choices, each with one that it may be and the arm where it is; a buffer
     /// comes before those that it is joined to.
-    pub fn joined(&self) -> Vec<(BufferId, BufferId, &Region)> {
-        let mut all: Vec<(BufferId, BufferId, &Region)> = self
+    pub fn joined(&self) -> Vec<JoinedBuffer<'_>> {
+        let mut all: Vec<JoinedBuffer<'_>> = self
             .list
             .iter()
-            .flat_map(|region| region.joined.iter().map(move |&(joined, buffer)| (joined, buffer, region)))
+            .flat_map(|region| {
+                region.joined.iter().map(move |&(joined, buffer)| JoinedBuffer { joined, buffer, region })
+            })
             .collect();
-        all.sort_by_key(|&(joined, buffer, _)| (joined, buffer));
+        all.sort_by_key(|one| (one.joined, one.buffer));
         all
     }
 

@@ -11,7 +11,13 @@ use crate::index::size;
 pub const FEW: usize = 48;
 
 /// A half-open range of numbers.
-pub type Span = (i64, i64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumericRange {
+    /// The begin.
+    pub lo: i64,
+    /// The end, exclusive.
+    pub hi: i64,
+}
 
 /// The slots of ranges. Some ranges have no known numbers.
 #[derive(Clone, Debug, Default)]
@@ -23,14 +29,14 @@ pub struct Spans {
 }
 
 /// Returns the magnitude of a length: the number of its bits.
-fn magnitude((lo, hi): Span) -> usize {
+fn magnitude(NumericRange { lo, hi }: NumericRange) -> usize {
     let length = hi.saturating_sub(lo).max(0).unsigned_abs();
     size(u64::BITS - length.leading_zeros())
 }
 
 impl Spans {
     /// Adds a range. Its slot must not be there. O(log n).
-    pub fn add(&mut self, slot: u32, span: Option<Span>) {
+    pub fn add(&mut self, slot: u32, span: Option<NumericRange>) {
         let Some(span) = span else {
             self.unknown.insert(slot);
             return;
@@ -39,16 +45,16 @@ impl Spans {
         if magnitude >= self.magnitudes.len() {
             self.magnitudes.resize(magnitude + 1, BTreeSet::new());
         }
-        self.magnitudes[magnitude].insert((span.0, slot, span.1));
+        self.magnitudes[magnitude].insert((span.lo, slot, span.hi));
     }
 
     /// Removes a range that was added. O(log n).
-    pub fn remove(&mut self, slot: u32, span: Option<Span>) {
+    pub fn remove(&mut self, slot: u32, span: Option<NumericRange>) {
         match span {
             None => drop(self.unknown.remove(&slot)),
             Some(span) => {
                 if let Some(ranges) = self.magnitudes.get_mut(magnitude(span)) {
-                    ranges.remove(&(span.0, slot, span.1));
+                    ranges.remove(&(span.lo, slot, span.hi));
                 }
             }
         }
@@ -61,7 +67,7 @@ impl Spans {
 
     /// Returns the slots, rising, of all ranges that overlap or touch a range, and of all without numbers. O(found × log n), if
     /// ranges of one magnitude do not lie in each other by the thousands.
-    pub fn near(&self, (lo, hi): Span) -> Vec<u32> {
+    pub fn near(&self, NumericRange { lo, hi }: NumericRange) -> Vec<u32> {
         let mut slots: Vec<u32> = self.unknown.iter().copied().collect();
         for (bits, ranges) in (0u32..).zip(&self.magnitudes) {
             // The longest ones are longer than a number tells.
@@ -83,25 +89,31 @@ mod tests {
         prop_oneof![-20..20i64, Just(i64::MIN), Just(i64::MAX), -5000..5000i64]
     }
 
+    fn range() -> impl Strategy<Value = NumericRange> {
+        (numbers(), numbers()).prop_map(|(lo, hi)| NumericRange { lo, hi })
+    }
+
     proptest! {
         /// The index finds the ranges that a search of all of them finds.
         #[test]
         fn near_is_its_definition(
-            ranges in proptest::collection::vec(proptest::option::of((numbers(), numbers())), 0..60),
+            ranges in proptest::collection::vec(proptest::option::of(range()), 0..60),
             removed in proptest::collection::vec(any::<bool>(), 60),
-            asked in proptest::collection::vec((numbers(), numbers()), 1..20),
+            asked in proptest::collection::vec(range(), 1..20),
         ) {
             let mut spans = Spans::default();
             (0..).zip(&ranges).for_each(|(slot, &range)| spans.add(slot, range));
             let all = || (0..).zip(ranges.iter().zip(&removed));
             all().filter(|(_, (_, removed))| **removed).for_each(|(slot, (&range, _))| spans.remove(slot, range));
-            for (lo, hi) in asked {
-                let touches = |range: &Option<Span>| range.is_none_or(|(from, to)| from <= hi && to >= lo);
+            for one in asked {
+                let touches = |range: &Option<NumericRange>| {
+                    range.is_none_or(|range| range.lo <= one.hi && range.hi >= one.lo)
+                };
                 let expected: Vec<u32> = all()
                     .filter(|(_, (range, removed))| !**removed && touches(range))
                     .map(|(slot, _)| slot)
                     .collect();
-                prop_assert_eq!(spans.near((lo, hi)), expected);
+                prop_assert_eq!(spans.near(one), expected);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The lives of buffers, and the texts of messages about them.
 
 use crate::index::{Index, Vector, narrow, size};
-use crate::ir::{Access, BufferId, Kind, Lifetime, StatementId};
-use crate::order::Ordered;
+use crate::ir::{Access, AccessId, BufferId, Kind, Lifetime, StatementId};
+use crate::order::{JoinedBuffer, Ordered};
 
 /// The statements that allocate, free, return and access a buffer.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Life {
     /// The index in the tail, if it is returned.
     pub output: Option<u32>,
     /// Its accesses in program order.
-    pub accesses: Vec<(StatementId, u32)>,
+    pub accesses: Vec<AccessId>,
 }
 
 /// Returns the life of each buffer.
@@ -33,11 +33,11 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
         }
         let accesses = statement.kind.own_accesses(&statement.accesses);
         for (index, access) in accesses.iter().enumerate() {
-            lives[access.buffer].accesses.push((id, narrow(index)));
+            lives[access.buffer].accesses.push(AccessId { statement: id, index: narrow(index) });
         }
     }
     let regions = &ordered.source.regions;
-    for (joined, buffer, region) in regions.joined() {
+    for JoinedBuffer { joined, buffer, region } in regions.joined() {
         let frees = lives[buffer].frees.iter().copied();
         let frees: Vec<StatementId> =
             frees.filter(|&free| regions.may_precede_end_of(free, region)).collect();
@@ -68,8 +68,8 @@ impl Ordered {
         self.source.poisoned.get(buffer).copied().unwrap_or(false)
     }
 
-    pub(super) fn access(&self, (id, index): (StatementId, u32)) -> &Access {
-        &self.source.program.statements[id].accesses[size(index)]
+    pub(super) fn access(&self, id: AccessId) -> &Access {
+        &self.source.program.statements[id.statement].accesses[size(id.index)]
     }
 
     pub(super) fn overlap(&self, a: &Access, b: &Access) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::bounds::Bounds;
 use crate::index::{narrow, size};
 use crate::ir::{Access, DimId};
-use crate::spans::{FEW, Span, Spans};
+use crate::spans::{FEW, NumericRange, Spans};
 
 /// The ranges that are written at a point of the program.
 #[derive(Clone, Default)]
@@ -36,25 +36,25 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn contains(&self, pair: (DimId, DimId)) -> bool {
-        self.few.contains(&pair) || self.more.contains(&pair)
+    fn contains(&self, lo: DimId, hi: DimId) -> bool {
+        self.few.contains(&(lo, hi)) || self.more.contains(&(lo, hi))
     }
 
-    fn insert(&mut self, pair: (DimId, DimId)) {
+    fn insert(&mut self, lo: DimId, hi: DimId) {
         if self.few.len() < FEW {
-            self.few.push(pair);
+            self.few.push((lo, hi));
         } else {
-            self.more.insert(pair);
+            self.more.insert((lo, hi));
         }
     }
 }
 
 impl State {
-    pub fn add(&mut self, bounds: &Bounds, (lo, hi): (DimId, DimId), write: Option<usize>) {
-        if self.known.contains((lo, hi)) {
+    pub fn add(&mut self, bounds: &Bounds, lo: DimId, hi: DimId, write: Option<usize>) {
+        if self.known.contains(lo, hi) {
             return;
         }
-        self.known.insert((lo, hi));
+        self.known.insert(lo, hi);
         self.distinct.push(Range { lo, hi, write });
         let from = match &self.spans {
             Some(_) => self.distinct.len() - 1,
@@ -70,7 +70,7 @@ impl State {
     /// Returns ranges that together provably cover an access; `None` if there are none, or if the access was covered by an
     /// earlier call.
     pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
-        if self.covered.contains((access.lo, access.hi)) {
+        if self.covered.contains(access.lo, access.hi) {
             return Some(Vec::new());
         }
         let span = bounds.span(access.lo, access.hi);
@@ -78,7 +78,7 @@ impl State {
             (Some(spans), Some(span)) if spans.all_known() => self.chain_of_numbers(spans, bounds, span),
             _ => self.chain(bounds, access),
         }?;
-        self.covered.insert((access.lo, access.hi));
+        self.covered.insert(access.lo, access.hi);
         Some(chain)
     }
 
@@ -117,20 +117,21 @@ impl State {
 
     /// Computes [`State::chain`] for numeric bounds, with the same result. Ranges that do not touch the access cannot
     /// contribute. O(n log n) in those that do.
-    fn chain_of_numbers(&self, spans: &Spans, bounds: &Bounds, (lo, hi): Span) -> Option<Vec<Range>> {
-        let near = spans.near((lo, hi)).into_iter().filter_map(|slot| {
+    fn chain_of_numbers(&self, spans: &Spans, bounds: &Bounds, asked: NumericRange) -> Option<Vec<Range>> {
+        let NumericRange { lo, hi } = asked;
+        let near = spans.near(asked).into_iter().filter_map(|slot| {
             let range = self.distinct[size(slot)];
             Some((bounds.span(range.lo, range.hi)?, slot))
         });
-        let mut near: Vec<(Span, u32)> = near.collect();
+        let mut near: Vec<(NumericRange, u32)> = near.collect();
         let range = |slot: u32| self.distinct[size(slot)];
-        if let Some(&(_, one)) = near.iter().find(|((from, to), _)| *from <= lo && hi <= *to) {
+        if let Some(&(_, one)) = near.iter().find(|(range, _)| range.lo <= lo && hi <= range.hi) {
             return Some(vec![range(one)]);
         }
         if hi <= lo {
             return Some(Vec::new());
         }
-        near.sort_by_key(|((from, _), _)| *from);
+        near.sort_by_key(|(range, _)| range.lo);
         let mut points: Vec<(i64, Option<(Range, usize)>)> = vec![(lo, None)];
         let mut unused = near.as_mut_slice();
         let mut at = 0;
@@ -139,11 +140,11 @@ impl State {
             if hi <= point {
                 return Some(steps(&points, at));
             }
-            let (reached, rest) =
-                unused.split_at_mut(unused.partition_point(|((from, _), _)| *from <= point));
+            let (reached, rest) = unused.split_at_mut(unused.partition_point(|(range, _)| range.lo <= point));
             // Sorted in the order of the writes.
             reached.sort_by_key(|(_, slot)| *slot);
-            points.extend(reached.iter().map(|&((_, to), slot)| (to, Some((range(slot), at)))));
+            points
+                .extend(reached.iter().map(|&(NumericRange { hi, .. }, slot)| (hi, Some((range(slot), at)))));
             unused = rest;
             at += 1;
         }
@@ -155,7 +156,7 @@ impl State {
         let ends = |hi: DimId| bounds.at_most(hi, len) && bounds.at_most(len, hi);
         let mut state = State::default();
         for range in &self.distinct {
-            state.add(bounds, (range.lo, if ends(range.hi) { own } else { range.hi }), None);
+            state.add(bounds, range.lo, if ends(range.hi) { own } else { range.hi }, None);
         }
         state
     }
@@ -202,8 +203,8 @@ mod tests {
             let asked: Vec<_> = asked.into_iter().map(&mut pair).collect();
             let bounds = Bounds::new(polys, Facts::default());
             let mut state = State::default();
-            for (write, &range) in ranges.iter().enumerate() {
-                state.add(&bounds, range, Some(write));
+            for (write, &(lo, hi)) in ranges.iter().enumerate() {
+                state.add(&bounds, lo, hi, Some(write));
             }
             prop_assert_eq!(state.spans.is_some(), ranges.len() > FEW);
             for (lo, hi) in asked {

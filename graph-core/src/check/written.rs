@@ -7,25 +7,33 @@ use super::ranges::{Range, State};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
-use crate::order::{Ordered, Region, Regions};
+use crate::ir::{Access, AccessId, BufferId, Kind, Mode, Origin, StatementId};
+use crate::order::{JoinedBuffer, Ordered, Region, Regions};
 
-/// An access whose mode is settled: statement, index, mode, relied on.
-pub(super) type Settled = (StatementId, u32, Mode, bool);
+/// An access by `&mut` that is settled as a write.
+pub(super) struct SettledWrite {
+    pub id: AccessId,
+    /// True if a later read relies on it.
+    pub relied_on: bool,
+}
 
 /// A write that may cover a read.
 #[derive(Clone)]
-struct Written {
-    id: StatementId,
-    index: u32,
+struct CoveringWrite {
+    id: AccessId,
     relied_on: bool,
     /// The union of the writes in the arms of a statement, of which the device runs one. It has no statement of its own.
     arms: std::ops::Range<usize>,
 }
 
-impl Written {
-    fn new(id: StatementId, index: u32) -> Written {
-        Written { id, index, relied_on: false, arms: 0..0 }
+impl CoveringWrite {
+    fn new(id: AccessId) -> CoveringWrite {
+        CoveringWrite { id, relied_on: false, arms: 0..0 }
+    }
+
+    /// Returns what the writes of `arms` make together.
+    fn of_arms(arms: std::ops::Range<usize>) -> CoveringWrite {
+        CoveringWrite { arms, ..CoveringWrite::new(AccessId { statement: StatementId::NONE, index: 0 }) }
     }
 }
 
@@ -38,7 +46,7 @@ pub(super) fn initialised(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
     found: &mut Vec<Diagnostic>,
-) -> Vec<Settled> {
+) -> Vec<SettledWrite> {
     let mut writes = Writes::new(ordered, lives);
     let mut regions = Entered::new(&ordered.source.regions);
     for id in writes.sequence() {
@@ -46,7 +54,7 @@ pub(super) fn initialised(
         writes.statement(id, found);
     }
     regions.advance(ordered, StatementId::NONE, &mut writes.written);
-    for (joined, buffer, _) in ordered.source.regions.joined() {
+    for JoinedBuffer { joined, buffer, .. } in ordered.source.regions.joined() {
         writes.ever_written[joined] |= writes.ever_written[buffer];
         writes.surely_written[joined] |= writes.surely_written[buffer];
     }
@@ -70,7 +78,7 @@ struct Writes<'o> {
     /// True if reads of unwritten elements are no faults, because the order is not known.
     silent: bool,
     /// The accesses by `&mut` that read nothing.
-    fresh: Vec<(StatementId, u32)>,
+    fresh: Vec<AccessId>,
 }
 
 impl<'o> Writes<'o> {
@@ -106,10 +114,10 @@ impl<'o> Writes<'o> {
     fn statement(&mut self, id: StatementId, found: &mut Vec<Diagnostic>) {
         let ordered = self.ordered;
         let statement = &ordered.source.program.statements[id];
-        let mut writes: Vec<(BufferId, Written)> = Vec::new();
+        let mut writes: Vec<(BufferId, CoveringWrite)> = Vec::new();
         let in_body = ordered.source.regions.condition_of(id).is_some();
         for (index, access) in statement.kind.own_accesses(&statement.accesses).iter().enumerate() {
-            let (index, buffer) = (narrow(index), access.buffer);
+            let (buffer, at) = (access.buffer, AccessId { statement: id, index: narrow(index) });
             self.ever_written[buffer] |= access.mode.writes();
             self.surely_written[buffer] |= access.mode.writes() && !in_body;
             if !self.tracked[buffer] {
@@ -118,27 +126,27 @@ impl<'o> Writes<'o> {
             if access.mode == Mode::Write {
                 // The macro has settled this mode.
                 if statement.kind.has_declaration() {
-                    self.fresh.push((id, index));
+                    self.fresh.push(at);
                 }
-                writes.push((buffer, Written::new(id, index)));
+                writes.push((buffer, CoveringWrite::new(at)));
                 continue;
             }
             if self.written[buffer].covers(ordered, access) {
                 continue;
             }
             if access.mode == Mode::ReadWrite && statement.kind.has_declaration() {
-                self.fresh.push((id, index));
+                self.fresh.push(at);
             } else if !(self.silent
                 || ordered.poisoned(buffer)
                 || writes.iter().any(|(other, _)| *other == buffer)
-                || self.explicit && writer_unordered(ordered, &self.lives[buffer], (id, index)))
+                || self.explicit && writer_unordered(ordered, &self.lives[buffer], at))
             {
-                found.push(unwritten(ordered, (id, index), &self.written[buffer].writes));
+                found.push(unwritten(ordered, at, &self.written[buffer].writes));
             }
             // The kernel has written the buffer, or the fault was reported: later reads and the return are no further
             // faults.
             self.ever_written[buffer] = true;
-            writes.push((buffer, Written::new(id, index)));
+            writes.push((buffer, CoveringWrite::new(at)));
         }
         for (buffer, write) in writes {
             self.written[buffer].write(ordered, write);
@@ -173,13 +181,13 @@ impl<'o> Writes<'o> {
         }
     }
 
-    /// Returns the settled accesses by `&mut`, each with whether a later read relies on it.
-    fn settled(mut self) -> Vec<Settled> {
+    /// Returns the accesses by `&mut` that read nothing.
+    fn settled(mut self) -> Vec<SettledWrite> {
         self.written.iter_mut().for_each(Coverage::rely_on_arms);
         let writes = self.written.iter().flat_map(|coverage| &coverage.writes);
-        let relied: BTreeSet<(StatementId, u32)> =
-            writes.filter(|write| write.relied_on).map(|write| (write.id, write.index)).collect();
-        self.fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+        let relied: BTreeSet<AccessId> =
+            writes.filter(|write| write.relied_on).map(|write| write.id).collect();
+        self.fresh.into_iter().map(|id| SettledWrite { id, relied_on: relied.contains(&id) }).collect()
     }
 }
 
@@ -207,11 +215,11 @@ fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, f
 }
 
 /// Returns true if a write to the range that `at` reads is not ordered with it.
-fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> bool {
+fn writer_unordered(ordered: &Ordered, life: &Life, at: AccessId) -> bool {
     life.accesses.iter().any(|&other| {
-        other.0 != at.0
+        other.statement != at.statement
             && ordered.access(other).mode.writes()
-            && !ordered.reach.ordered(other.0, at.0)
+            && !ordered.reach.ordered(other.statement, at.statement)
             && ordered.overlap(ordered.access(other), ordered.access(at))
     })
 }
@@ -220,14 +228,14 @@ fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> b
 #[derive(Default)]
 struct Coverage {
     /// The writes, in order.
-    writes: Vec<Written>,
+    writes: Vec<CoveringWrite>,
     state: State,
 }
 
 impl Coverage {
-    fn write(&mut self, ordered: &Ordered, write: Written) {
-        let access = ordered.access((write.id, write.index));
-        self.state.add(&ordered.bounds, (access.lo, access.hi), Some(self.writes.len()));
+    fn write(&mut self, ordered: &Ordered, write: CoveringWrite) {
+        let access = ordered.access(write.id);
+        self.state.add(&ordered.bounds, access.lo, access.hi, Some(self.writes.len()));
         self.writes.push(write);
     }
 
@@ -305,7 +313,7 @@ impl<'r> Entered<'r> {
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
             .collect();
         for &(buffer, lo, hi) in &region.written {
-            written[buffer].state.add(&ordered.bounds, (lo, hi), None);
+            written[buffer].state.add(&ordered.bounds, lo, hi, None);
         }
         let Some(arm) = region.arm else { return };
         for &(joined, buffer) in &region.joined {
@@ -314,7 +322,8 @@ impl<'r> Entered<'r> {
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
             // For messages about the other name.
             let writes = written[buffer].writes.iter().cloned();
-            let writes: Vec<Written> = writes.map(|write| Written { relied_on: false, ..write }).collect();
+            let writes: Vec<CoveringWrite> =
+                writes.map(|write| CoveringWrite { relied_on: false, ..write }).collect();
             written[joined].writes.extend(writes);
         }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
@@ -329,14 +338,14 @@ impl<'r> Entered<'r> {
                 if begun == all {
                     continue;
                 }
-                coverage.writes.push(Written { arms: begun..all, ..Written::new(StatementId::NONE, 0) });
+                coverage.writes.push(CoveringWrite::of_arms(begun..all));
                 let state = &mut coverage.state;
-                ranges.iter().for_each(|range| state.add(&ordered.bounds, (range.lo, range.hi), Some(all)));
+                ranges.iter().for_each(|range| state.add(&ordered.bounds, range.lo, range.hi, Some(all)));
             }
         } else if arm.completes {
             for (coverage, ranges) in written.iter_mut().zip(&common) {
                 let state = &mut coverage.state;
-                ranges.iter().for_each(|range| state.add(&ordered.bounds, (range.lo, range.hi), range.write));
+                ranges.iter().for_each(|range| state.add(&ordered.bounds, range.lo, range.hi, range.write));
             }
         }
         self.arms.insert(arm.choice, common);
@@ -349,7 +358,7 @@ fn is_discarded(ordered: &Ordered, buffer: BufferId) -> bool {
 }
 
 /// Reports CW108 for a discarded argument that is not written in all.
-fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]) -> Diagnostic {
     let name = ordered.buffer_name(buffer);
     let message = if written.is_empty() {
         format!("`{name}` is discarded, but nothing writes it")
@@ -363,7 +372,7 @@ fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> D
 }
 
 /// Reports CW107 for an argument whose caller relies on all of it being written.
-fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]) -> Diagnostic {
     if is_discarded(ordered, buffer) {
         return left_discarded(ordered, buffer, written);
     }
@@ -380,12 +389,12 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> D
 }
 
 /// Adds notes about the written ranges, at most four.
-fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
+fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[CoveringWrite]) -> Diagnostic {
     let mut notes = BTreeSet::new();
-    for write in written.iter().filter(|write| write.id != StatementId::NONE) {
-        let part = ordered.slice(ordered.access((write.id, write.index)));
-        let mut note = format!("{} writes `{part}`", ordered.at(write.id));
-        if let Some(condition) = ordered.source.regions.condition_of(write.id)
+    for write in written.iter().filter(|write| write.id.statement != StatementId::NONE) {
+        let part = ordered.slice(ordered.access(write.id));
+        let mut note = format!("{} writes `{part}`", ordered.at(write.id.statement));
+        if let Some(condition) = ordered.source.regions.condition_of(write.id.statement)
             && let statement = &ordered.source.program.statements[condition]
             && let Kind::Condition(body) = statement.kind
         {
@@ -399,10 +408,10 @@ fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written])
     diagnostic
 }
 
-fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
+fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diagnostic {
     let program = &ordered.source.program;
     let access = ordered.access(at);
-    let user = &program.statements[at.0].name;
+    let user = &program.statements[at.statement].name;
     let buffer = &program.buffers[access.buffer];
     let help = format!(
         "write `{}` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`",
@@ -419,7 +428,7 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
                 "`{part}` is discarded before the launch and read by `{user}`, but not all of it is proved to be written"
             )
         };
-        let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at.0, at.1), message);
+        let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at), message);
         return writes_of(ordered, diagnostic, written)
             .note(format!("`#[discard]` stands on `{}`, on line {}", buffer.name, buffer.line))
             .help(format!("write `{}` first, or remove `#[discard]`", buffer.name));
@@ -427,7 +436,7 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
     if written.is_empty() {
         return Diagnostic::new(
             Code::CW101,
-            Site::Access(at.0, at.1),
+            Site::Access(at),
             format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
         )
         .note(match buffer.origin {
@@ -441,7 +450,7 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
     }
     let diagnostic = Diagnostic::new(
         Code::CW101,
-        Site::Access(at.0, at.1),
+        Site::Access(at),
         format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
     );
     writes_of(ordered, diagnostic, written).help(help)

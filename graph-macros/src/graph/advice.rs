@@ -30,13 +30,12 @@ pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
 /// Adds to the help of CW101 that a launch may be meant to write what it borrows by `&`, where nothing at all borrows it by `&mut`. The
 /// declaration of the kernel, which says whether it writes, is rustc's to look at.
 pub fn lent(diagnostic: &mut Diagnostic, program: &Program) {
-    let (Code::CW101, Site::Access(id, index), Some(help)) =
-        (diagnostic.code, diagnostic.site, &diagnostic.help)
+    let (Code::CW101, Site::Access(id), Some(help)) = (diagnostic.code, diagnostic.site, &diagnostic.help)
     else {
         return;
     };
-    let statement = &program.statements[id];
-    let access = usize::try_from(index).ok().and_then(|index| statement.accesses.get(index));
+    let statement = &program.statements[id.statement];
+    let access = usize::try_from(id.index).ok().and_then(|index| statement.accesses.get(index));
     let Some(access) = access.filter(|access| access.mode == Mode::Read) else { return };
     let mut accesses = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let written = accesses.any(|other| other.buffer == access.buffer && other.mode.writes());

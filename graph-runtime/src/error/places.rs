@@ -2,7 +2,7 @@
 
 use cuweave_core::diagnostic::{Diagnostic, Site};
 use cuweave_core::index::size;
-use cuweave_core::ir::Program;
+use cuweave_core::ir::{AccessId, Program};
 pub(crate) use cuweave_core::location::{at_attribute, at_buffer, at_function, at_statement};
 
 use super::parts::Refusal;
@@ -14,9 +14,10 @@ pub(crate) fn refusals<'d>(
 ) -> Vec<Refusal> {
     let refusal = |diagnostic: &Diagnostic| {
         let at = match diagnostic.site {
-            Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
-                at_statement(program, id)
-            }
+            Site::Statement(id)
+            | Site::Access(AccessId { statement: id, .. })
+            | Site::Freed(id)
+            | Site::After(id, _) => at_statement(program, id),
             Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
             Site::Argument(buffer) => at_buffer(program, buffer),
         };

@@ -2,7 +2,7 @@
 
 use cuweave_core::diagnostic::Site;
 use cuweave_core::index::Index;
-use cuweave_core::ir::StatementId;
+use cuweave_core::ir::{AccessId, StatementId};
 use proc_macro2::Span;
 
 /// The span of each diagnostic's site.
@@ -25,7 +25,7 @@ impl Spans {
         };
         let found = match site {
             Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
-            Site::Access(at, index) => pick(&self.accesses, at, index),
+            Site::Access(AccessId { statement, index }) => pick(&self.accesses, statement, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
             Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
