@@ -73,19 +73,28 @@ fn depth(program: &Program, placed: &Placed) -> usize {
 #[derive(Default)]
 struct Draft {
     list: Vector<OperationId, Operation>,
-    /// The priority of each operation: among ready ones, that with the least key is next.
-    keys: Vector<OperationId, (u32, u32)>,
+    keys: Vector<OperationId, Priority>,
     /// The operation of each statement; `NONE` for memory statements.
     of_statement: Vector<StatementId, OperationId>,
     /// The bodies of conditional nodes.
     scopes: Scopes,
 }
 
-// The second part of a key, after the position of the statement: frees after a statement precede allocs of the next
-// one.
-const AT_STATEMENT: u32 = 0;
-const AFTER_STATEMENT: u32 = 1;
-const BEFORE_NEXT: u32 = 2;
+/// The priority of an operation: among ready ones, that with the least is next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Priority {
+    /// The position of the statement.
+    position: u32,
+    phase: Phase,
+}
+
+/// The place of an operation at a statement: frees after a statement precede allocs of the next one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    AtStatement,
+    AfterStatement,
+    BeforeNext,
+}
 
 impl Draft {
     /// Returns the statement in front of all arms of the outermost conditional statement that a statement stands in;
@@ -99,9 +108,9 @@ impl Draft {
         self.scopes.outermost(id).map_or(id, |(_, join)| join)
     }
 
-    fn push(&mut self, operation: Operation, key: (u32, u32)) -> OperationId {
+    fn push(&mut self, operation: Operation, position: u32, phase: Phase) -> OperationId {
         self.list.push(operation);
-        self.keys.push(key)
+        self.keys.push(Priority { position, phase })
     }
 
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
@@ -120,7 +129,7 @@ impl Draft {
                 count => format!("{} and {} more", statement.name, count - 1).into(),
             };
             let position = placed.reach.positions()[id].as_u32();
-            let key = (ranks.map_or(position, |ranks| ranks.statements[id]), AT_STATEMENT);
+            let position = ranks.map_or(position, |ranks| ranks.statements[id]);
             let at = self.push(
                 Operation {
                     what: What::Statement(kind),
@@ -131,7 +140,8 @@ impl Draft {
                     name,
                     device: statement.device,
                 },
-                key,
+                position,
+                Phase::AtStatement,
             );
             self.of_statement[id] = at;
         }
@@ -156,7 +166,7 @@ impl Draft {
             if !tuning.gains_by_hub(from.len(), to.len()) {
                 continue;
             }
-            let key = from.iter().map(|&at| self.keys[at].0).max().unwrap_or(0);
+            let position = from.iter().map(|&at| self.keys[at].position).max().unwrap_or(0);
             let device = self.list[from[0]].device;
             let hub = Operation {
                 what: What::Hub,
@@ -167,7 +177,7 @@ impl Draft {
                 name: "hub".into(),
                 device,
             };
-            let hub = self.push(hub, (key, AFTER_STATEMENT));
+            let hub = self.push(hub, position, Phase::AfterStatement);
             for at in to {
                 self.list[at].after = vec![hub];
             }
@@ -187,15 +197,15 @@ impl Draft {
             let ranges = &inside[memory];
             allocs[memory] = Some(self.alloc(memory, block, ranges, placed));
             if ranges.iter().all(|range| range.freed) {
-                let named = (format!("free {}", block.name), block.device);
-                frees[memory] = Some(self.free(What::Free { memory }, named, ranges, placed));
+                let name = format!("free {}", block.name);
+                frees[memory] = Some(self.free(What::Free { memory }, name, block.device, ranges, placed));
             }
         }
         if let Some(ranks) = &layout.ranks {
             for (list, ranks) in [(&allocs, &ranks.allocs), (&frees, &ranks.frees)] {
                 for (at, &rank) in list.iter().zip(ranks) {
                     if let Some(at) = at {
-                        self.keys[*at] = (rank, AT_STATEMENT);
+                        self.keys[*at] = Priority { position: rank, phase: Phase::AtStatement };
                     }
                 }
             }
@@ -214,8 +224,8 @@ impl Draft {
         for (buffer, range) in placed.live_ranges.enumerate() {
             if let Some(range) = range.as_ref().filter(|range| !range.allocated && range.freed) {
                 // A graph takes over memory of its first device.
-                let named = (format!("free {}", program.buffers[buffer].name), Device::FIRST);
-                self.free(What::FreeTaken { buffer }, named, &[range], placed);
+                let name = format!("free {}", program.buffers[buffer].name);
+                self.free(What::FreeTaken { buffer }, name, Device::FIRST, &[range], placed);
             }
         }
     }
@@ -243,7 +253,7 @@ impl Draft {
             .filter(|&id| !first.iter().any(|&user| user == id || placed.reach.precedes(user, id)))
             .collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
-        let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
+        let position = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
             what: What::Alloc { memory },
             after,
@@ -253,8 +263,10 @@ impl Draft {
             name: format!("alloc {}", block.name).into(),
             device: block.device,
         };
-        let key = key.checked_sub(1).map_or((0, AT_STATEMENT), |key| (key, BEFORE_NEXT));
-        let at = self.push(operation, key);
+        let at = match position.checked_sub(1) {
+            Some(before) => self.push(operation, before, Phase::BeforeNext),
+            None => self.push(operation, 0, Phase::AtStatement),
+        };
         for id in first {
             let user = self.of_statement[id];
             self.list[user].after.push(at);
@@ -265,14 +277,15 @@ impl Draft {
     fn free(
         &mut self,
         what: What,
-        (name, device): (String, Device),
+        name: String,
+        device: Device,
         ranges: &[&LiveRange],
         placed: &Placed,
     ) -> OperationId {
         let last: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.ends.iter()).map(|&id| self.behind(id)).collect();
         let last = placed.reach.maximal(&last);
-        let key = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
+        let position = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
         let after = last.iter().map(|&id| self.of_statement[id]).collect();
         self.push(
             Operation {
@@ -284,7 +297,8 @@ impl Draft {
                 name: name.into(),
                 device,
             },
-            (key, AFTER_STATEMENT),
+            position,
+            Phase::AfterStatement,
         )
     }
 
