@@ -289,7 +289,7 @@ impl Graph {
     }
 
     /// Returns the edges that order `b` before `c`, both of a memory.
-    fn edges(&self, memory: usize, (b, c): (BufferIndex, BufferIndex), scopes: &Scopes) -> Vec<(Node, Node)> {
+    fn edges(&self, memory: usize, b: BufferIndex, c: BufferIndex, scopes: &Scopes) -> Vec<(Node, Node)> {
         let (ends, begins) = (&self.orders[memory].ends[b], &self.orders[memory].begins[c]);
         let pairs = ends.iter().flat_map(|&u| begins.iter().map(move |&f| (u, f)));
         let missing = pairs.filter(|&(u, f)| !self.reach.precedes(u, f));
@@ -306,6 +306,15 @@ impl Graph {
         let tail = order.begins[c].iter().map(|&f| self.tails[f]).max().unwrap_or(0);
         head.saturating_add(tail).saturating_sub(self.path())
     }
+}
+
+/// Two buffers whose live ranges may be ordered: that with the least growth of the critical path first, then that with the most bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct OrderablePair {
+    growth: u64,
+    bytes: Reverse<u64>,
+    b: BufferIndex,
+    c: BufferIndex,
 }
 
 struct Search<'a> {
@@ -410,7 +419,7 @@ impl Search<'_> {
     fn sequence(&self, guide: Guide, targets: &[u64]) -> Option<Sequence> {
         let given = self.given;
         let memories = self.memories.iter().zip(&given.orders);
-        within((&given.reach, self.scopes), memories, &given.tails, guide, targets)
+        within(&given.reach, self.scopes, memories, &given.tails, guide, targets)
     }
 
     /// Orders pairs of buffers as in `sequence` until the heaviest antichain of each memory weighs at most its target.
@@ -436,13 +445,13 @@ impl Search<'_> {
         let mut bound = antichain(&graph.orders[memory], &sizes);
         while bound.bytes > target {
             let pairs = self.pairs(memory, &graph, sequence, &bound.buffers);
-            let Some(&(growth, ..)) = pairs.first() else {
+            let Some(&OrderablePair { growth, .. }) = pairs.first() else {
                 break;
             };
             let mut taken = Vec::new();
             let mut excess = bound.bytes - target;
             let mut used = Vector::filled(false, buffers.len());
-            for &(each, _, b, c) in &pairs {
+            for &OrderablePair { growth: each, b, c, .. } in &pairs {
                 let several = graph.reach.len() > MANY_NODES && each == growth && excess > 0;
                 if !taken.is_empty() && (!several || used[b] || used[c]) {
                     if !several {
@@ -457,7 +466,7 @@ impl Search<'_> {
             }
             let mut preds = graph.reach.reduced().clone();
             let edges: Vec<Vec<(Node, Node)>> =
-                taken.iter().map(|&pair| graph.edges(memory, pair, self.scopes)).collect();
+                taken.iter().map(|&(b, c)| graph.edges(memory, b, c, self.scopes)).collect();
             edges.iter().flatten().for_each(|&(u, f)| preds[f].push(u));
             // All edges agree with the linear extension.
             let Ok(reach) = Reach::of(&preds) else {
@@ -485,7 +494,7 @@ impl Search<'_> {
         graph: &Graph,
         sequence: &Sequence,
         among: &[BufferIndex],
-    ) -> Vec<(u64, Reverse<u64>, BufferIndex, BufferIndex)> {
+    ) -> Vec<OrderablePair> {
         let at = |v: &Node| sequence.position[*v];
         // Buffers of an antichain have users.
         let (buffers, order) = (&self.memories[memory], &graph.orders[memory]);
@@ -501,7 +510,7 @@ impl Search<'_> {
             let from = receivers.partition_point(|&(begin, _)| begin <= over);
             for &(_, c) in receivers[from..].iter().take(near) {
                 let bytes = buffers[b].size.min(buffers[c].size);
-                pairs.push((graph.growth(memory, b, c), Reverse(bytes), b, c));
+                pairs.push(OrderablePair { growth: graph.growth(memory, b, c), bytes: Reverse(bytes), b, c });
             }
         }
         pairs.sort_unstable();

@@ -57,24 +57,37 @@ enum Allocs {
     Late,
 }
 
+/// A rule for the keys.
+#[derive(Clone, Copy)]
+struct KeyRule {
+    kernels: Kernels,
+    ties: Ties,
+    allocs: Allocs,
+}
+
 /// The rules that are tried, the order as written first. No other rule of this form lowered the bytes of a graph of the ablation table
 /// below the best of these.
-const RULES: [(Kernels, Ties, Allocs); 4] = [
-    (Kernels::Topological, Ties::LongestLived, Allocs::Late),
-    (Kernels::ByLevel, Ties::ShortestLived, Allocs::Early),
-    (Kernels::Topological, Ties::Largest, Allocs::Early),
-    (Kernels::ByLevel, Ties::LongestLived, Allocs::Late),
+const RULES: [KeyRule; 4] = [
+    KeyRule { kernels: Kernels::Topological, ties: Ties::LongestLived, allocs: Allocs::Late },
+    KeyRule { kernels: Kernels::ByLevel, ties: Ties::ShortestLived, allocs: Allocs::Early },
+    KeyRule { kernels: Kernels::Topological, ties: Ties::Largest, allocs: Allocs::Early },
+    KeyRule { kernels: Kernels::ByLevel, ties: Ties::LongestLived, allocs: Allocs::Late },
 ];
 
-/// For each buffer the buffers whose frees its alloc depends on, and those whose frees its free depends on.
-type Edges<'e> = (&'e Vector<BufferIndex, Vec<BufferIndex>>, &'e Vector<BufferIndex, Vec<BufferIndex>>);
+/// The edges between memory nodes.
+pub(super) struct MemoryEdges<'e> {
+    /// For each buffer the buffers whose frees its alloc depends on.
+    pub alloc_after: &'e Vector<BufferIndex, Vec<BufferIndex>>,
+    /// For each buffer the buffers whose frees its free depends on.
+    pub free_after: &'e Vector<BufferIndex, Vec<BufferIndex>>,
+}
 
 /// Chooses the order of the nodes. Returns it with the expected packing. O(orders × (edges × log nodes + packing)).
 pub(super) fn choose(
     reach: &Reach,
     buffers: &Vector<BufferIndex, Buffer>,
     order: &BufferOrder,
-    edges: Edges<'_>,
+    edges: &MemoryEdges<'_>,
     paths: &Paths,
 ) -> (Vec<Emit>, Packing) {
     let nodes = Nodes::of(reach, buffers, order, edges);
@@ -143,7 +156,7 @@ impl Nodes {
         reach: &Reach,
         buffers: &Vector<BufferIndex, Buffer>,
         order: &BufferOrder,
-        (alloc_after, free_after): Edges<'_>,
+        edges: &MemoryEdges<'_>,
     ) -> Nodes {
         let all = reach.len() + 2 * buffers.len();
         let mut nodes = Nodes {
@@ -159,12 +172,12 @@ impl Nodes {
         for (b, buffer) in buffers.enumerate() {
             let (alloc, free) = (nodes.alloc(b), nodes.free(b));
             order.begins[b].iter().for_each(|&v| nodes.edge(alloc, nodes.kernel(v)));
-            alloc_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
+            edges.alloc_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
             nodes.exists[alloc] = !buffer.users.is_empty();
             nodes.exists[free] = !buffer.users.is_empty() && !buffer.stays;
             if nodes.exists[free] {
                 order.ends[b].iter().for_each(|&v| nodes.edge(nodes.kernel(v), free));
-                free_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
+                edges.free_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
             }
         }
         nodes
@@ -222,9 +235,9 @@ impl Nodes {
         reach: &Reach,
         sizes: &Vector<BufferIndex, u64>,
         order: &BufferOrder,
-        (kernels, ties, allocs): (Kernels, Ties, Allocs),
+        rule: KeyRule,
     ) -> Vector<Added, u64> {
-        let places = places(reach, kernels);
+        let places = places(reach, rule.kernels);
         let place = |v: &Node| places[*v];
         let mut keys = Vector::filled(0, self.waits.len());
         for (v, place) in places.enumerate() {
@@ -239,12 +252,12 @@ impl Nodes {
             else {
                 continue;
             };
-            let tie = match ties {
+            let tie = match rule.ties {
                 Ties::Largest => last.saturating_sub(rank),
                 Ties::ShortestLived => last.min(end - begin),
                 Ties::LongestLived => last.saturating_sub(end - begin),
             };
-            keys[self.alloc(b)] = match allocs {
+            keys[self.alloc(b)] = match rule.allocs {
                 Allocs::Early => tie,
                 Allocs::Late => ((2 * begin) << TIE_BITS) + tie,
             };

@@ -13,7 +13,7 @@
 
 use std::cmp::Reverse;
 
-use super::emission;
+use super::emission::{self, MemoryEdges};
 use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::packing::Paths;
@@ -55,7 +55,8 @@ pub fn memory_nodes(
     linker.run();
     let Linker { alloc_after, free_after, freed_at_alloc, freed_at_free, .. } = linker;
     let paths = Paths { to_alloc: freed_at_alloc, to_free: freed_at_free };
-    let (emission, packing) = emission::choose(reach, buffers, order, (&alloc_after, &free_after), &paths);
+    let edges = MemoryEdges { alloc_after: &alloc_after, free_after: &free_after };
+    let (emission, packing) = emission::choose(reach, buffers, order, &edges, &paths);
     MemoryNodes { alloc_after, free_after, emission, packing }
 }
 

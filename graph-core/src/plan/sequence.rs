@@ -102,14 +102,15 @@ impl<'a> LiveBytes<'a> {
 ///
 /// Depth-first search over sets of nodes that have run. The live bytes depend on the set alone, so each set is visited once.
 pub(super) fn within<'a>(
-    (reach, scopes): (&Reach, &'a Scopes),
+    reach: &Reach,
+    scopes: &'a Scopes,
     memories: impl Iterator<Item = (&'a Vector<BufferIndex, Buffer>, &'a BufferOrder)>,
     tails: &Vector<Node, u64>,
     guide: Guide,
     most: &[u64],
 ) -> Option<Sequence> {
     let n = reach.len();
-    let mut prefix = Prefix::of((reach, scopes), memories);
+    let mut prefix = Prefix::of(reach, scopes, memories);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
     // For each step the untried alternatives, the best one last, and the live bytes before it.
     let mut choices: Vec<(Vec<Node>, Vec<u64>)> = Vec::new();
@@ -158,7 +159,8 @@ struct Prefix<'a> {
 
 impl<'a> Prefix<'a> {
     fn of(
-        (reach, scopes): (&Reach, &'a Scopes),
+        reach: &Reach,
+        scopes: &'a Scopes,
         memories: impl Iterator<Item = (&'a Vector<BufferIndex, Buffer>, &'a BufferOrder)>,
     ) -> Prefix<'a> {
         let n = reach.len();

@@ -119,7 +119,8 @@ pub fn memory_svg(
         let next = colours.len();
         let colour = *colours.entry(folded(&label.name)).or_insert(next);
         let fill = FILLS[colour % FILLS.len()];
-        axes.draw_box(&mut canvas, (from, to), (plan.offsets[b], buffer.size), (&label, fill, critical[b]));
+        let (offset, size) = (plan.offsets[b], buffer.size);
+        axes.draw_box(&mut canvas, &BufferBox { label, from, to, offset, size, fill, critical: critical[b] });
     }
     axes.devices(&mut canvas, &labels.devices);
     strip(&mut canvas, buffers, plan, &axes);
@@ -149,6 +150,19 @@ fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &P
     }
     text.push_str(&labels.note);
     canvas.text((LEFT, 42.0), Style::faint(12.0), &text);
+}
+
+/// A buffer over the levels at which it is live.
+struct BufferBox {
+    label: Label,
+    from: u32,
+    /// The level behind the last one.
+    to: u32,
+    offset: u64,
+    size: u64,
+    fill: &'static str,
+    /// True if it is outlined in red.
+    critical: bool,
 }
 
 /// The scales of a picture: levels on the horizontal axis, bytes on the vertical one.
@@ -265,14 +279,8 @@ impl<'l> Axes<'l> {
         }
     }
 
-    /// Draws a buffer over its levels, at an offset with a size; outlined in red if it is `critical`.
-    fn draw_box(
-        &self,
-        canvas: &mut Canvas,
-        (from, to): (u32, u32),
-        (offset, size): (u64, u64),
-        (label, fill, critical): (&Label, &str, bool),
-    ) {
+    fn draw_box(&self, canvas: &mut Canvas, drawn: &BufferBox) {
+        let &BufferBox { ref label, from, to, offset, size, fill, critical } = drawn;
         let (low, high) = (self.y(offset), self.y(offset + size));
         let (left, top) = (self.x(from) + 0.5, high + 0.5);
         let (wide, tall) = ((self.x(to) - self.x(from) - 1.0).max(1.0), (low - high - 1.0).max(0.75));
