@@ -5,7 +5,7 @@
 use super::indices::Rank;
 use super::problem::{Problem, common_divisor};
 use crate::bits::{count_common, set, words};
-use crate::index::{Index, Vector, indices};
+use crate::index::{Index, Vector, between, indices};
 
 indices! {
     /// A point in time: the index of a maximal clique.
@@ -29,11 +29,37 @@ impl Time {
     }
 }
 
+/// A half-open range of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TimeRange {
+    pub from: Time,
+    pub to: Time,
+}
+
+impl TimeRange {
+    pub fn new(from: Time, to: Time) -> TimeRange {
+        TimeRange { from, to }
+    }
+
+    pub fn contains(self, inner: TimeRange) -> bool {
+        self.from <= inner.from && inner.to <= self.to
+    }
+
+    /// Returns the number of its times.
+    pub fn length(self) -> usize {
+        self.to.since(self.from)
+    }
+
+    pub fn times(self) -> impl Iterator<Item = Time> {
+        between(self.from, self.to)
+    }
+}
+
 /// The live ranges of the buffers as intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intervals {
-    /// The first time of each buffer, and the one after its last; equal for buffers of size 0.
-    pub spans: Vector<Rank, (Time, Time)>,
+    /// The times of each buffer; none for buffers of size 0.
+    pub spans: Vector<Rank, TimeRange>,
     /// The live bytes at each time.
     pub loads: Vector<Time, u64>,
 }
@@ -50,7 +76,7 @@ impl Intervals {
         let latest = |clique: &Vec<Rank>| clique.iter().map(|&b| problem.begins[b]).max();
         let mut cliques: Vec<&Vec<Rank>> = problem.cliques.iter().collect();
         cliques.sort_by_cached_key(|clique| (latest(clique), std::cmp::Reverse(clique.len())));
-        let mut spans = Vector::filled((Time::new(0), Time::new(0)), n);
+        let mut spans = Vector::filled(TimeRange::new(Time::new(0), Time::new(0)), n);
         let mut loads = Vector::new();
         // The latest clique that each buffer is in, of those that are not left out.
         let mut latest_in = Vector::filled(Time::NONE, n);
@@ -64,10 +90,10 @@ impl Intervals {
             let mut load = 0;
             for &b in clique.iter().filter(|&&b| problem.sizes[b] > 0) {
                 let span = &mut spans[b];
-                if span.0 == span.1 {
-                    *span = (at, at.next());
-                } else if span.1 == at {
-                    span.1 = at.next();
+                if span.from == span.to {
+                    *span = TimeRange::new(at, at.next());
+                } else if span.to == at {
+                    span.to = at.next();
                 } else {
                     return None;
                 }
@@ -86,7 +112,7 @@ impl Intervals {
         // The number of buffers that begin at a time or before, and of those that end before it.
         let (mut begun, mut over) = (Vector::filled(0usize, times + 1), Vector::filled(0usize, times + 1));
         let sized = |b: Rank| problem.sizes[b] > 0;
-        for &(from, to) in self.spans.iter().filter(|span| span.0 < span.1) {
+        for &TimeRange { from, to } in self.spans.iter().filter(|span| span.from < span.to) {
             begun[from] += 1;
             over[to] += 1;
         }
@@ -99,7 +125,7 @@ impl Intervals {
         let mut all = vec![0; words(problem.sizes.len())];
         problem.sizes.ids().filter(|&b| sized(b)).for_each(|b| set(&mut all, b));
         problem.sizes.ids().filter(|&b| sized(b)).all(|b| {
-            let (from, to) = self.spans[b];
+            let TimeRange { from, to } = self.spans[b];
             let others = count_common(problem.conflicts.row(b), &all);
             from < to && begun[to.before()] - over[from] == others + 1
         })

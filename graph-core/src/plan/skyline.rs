@@ -21,10 +21,10 @@
 mod tests;
 
 use super::indices::{Level, Rank};
-use super::intervals::{Intervals, Time};
+use super::intervals::{Intervals, Time, TimeRange};
 use super::search::Outcome;
 use crate::bits::{Matrix, clear, last, or_into, set, words};
-use crate::index::{Index, Vector, between, wide};
+use crate::index::{Index, Vector, wide};
 
 /// The order of the candidates at the end of a valley that waste equally much and close it equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,12 +64,33 @@ pub(super) fn search(
 /// A maximal range of times at which the skyline has one height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
-    from: Time,
-    to: Time,
+    span: TimeRange,
     height: u64,
     /// The number of alternatives at the left and at the right end of a valley, or `UNCOUNTED`. They are valid until the
     /// segment or an adjacent one changes: the buffers inside a valley are placed nowhere else.
     counts: [u32; 2],
+}
+
+impl Segment {
+    /// Returns a segment whose alternatives are not counted.
+    fn new(span: TimeRange, height: u64) -> Segment {
+        Segment { span, height, counts: [UNCOUNTED; 2] }
+    }
+}
+
+/// The heights of the segments beside one; infinite at the ends of time.
+#[derive(Clone, Copy)]
+struct Walls {
+    left: u64,
+    right: u64,
+}
+
+/// The parts of a valley that an alternative takes.
+struct Taken {
+    /// The part that is wasted.
+    empty: TimeRange,
+    /// The part that the buffer fills.
+    filled: TimeRange,
 }
 
 /// The end of a valley that is branched on.
@@ -86,7 +107,17 @@ struct Candidate {
     buffer: Rank,
     empty_to: u64,
     /// Alternatives are tried in ascending order.
-    rank: (u64, u8, u64),
+    rank: CandidateRank,
+}
+
+/// The sort key of an alternative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct CandidateRank {
+    /// The wasted bytes.
+    wasted: u64,
+    /// The less, the more segments merge.
+    class: u8,
+    preference: u64,
 }
 
 /// A decision.
@@ -145,13 +176,15 @@ impl<'l> Search<'l> {
         let mut starts: Vector<Time, Vec<Rank>> = Vector::filled(Vec::new(), times);
         let mut ends: Vector<Time, Vec<Rank>> = Vector::filled(Vec::new(), times + 1);
         let mut unplaced = 0;
-        for (b, &(from, to)) in intervals.spans.enumerate().filter(|(_, span)| span.0 < span.1) {
+        for (b, &TimeRange { from, to }) in
+            intervals.spans.enumerate().filter(|(_, span)| span.from < span.to)
+        {
             starts[from].push(b);
             ends[to].push(b);
             unplaced += 1;
         }
         let row_words = words(2 * n + 64);
-        let (from, to) = (Time::new(0), Time::new(times));
+        let all = TimeRange::new(Time::new(0), Time::new(times));
         Search {
             intervals,
             sizes,
@@ -167,7 +200,7 @@ impl<'l> Search<'l> {
             slack: intervals.loads.iter().map(|&load| capacity - load).collect(),
             wasted_by: Matrix::from_words(row_words, vec![0; times * row_words]),
             stacks: Vector::filled(Vec::new(), times),
-            segments: vec![Segment { from, to, height: 0, counts: [UNCOUNTED; 2] }],
+            segments: vec![Segment::new(all, 0)],
             snapshots: Vec::new(),
             frames: Vec::new(),
             candidates: Vec::new(),
@@ -208,18 +241,17 @@ impl<'l> Search<'l> {
         self.steps = self.steps.saturating_sub(wide(steps));
     }
 
-    /// Returns the heights of the adjacent segments; infinite at the ends of time.
-    fn walls(&self, at: usize) -> (u64, u64) {
+    fn walls(&self, at: usize) -> Walls {
         let left = at.checked_sub(1).map_or(u64::MAX, |left| self.segments[left].height);
         let right = self.segments.get(at + 1).map_or(u64::MAX, |right| right.height);
-        (left, right)
+        Walls { left, right }
     }
 
     /// Returns the valley end with the fewest alternatives. `None` at a dead end, whose conflict set is then in `dead_end`.
     fn choose(&mut self) -> Option<(usize, End)> {
         let mut best = (u32::MAX, u64::MAX, 0, End::Left);
         for at in 0..self.segments.len() {
-            let (left, right) = self.walls(at);
+            let Walls { left, right } = self.walls(at);
             let Segment { height, counts, .. } = self.segments[at];
             if left < height || right < height {
                 continue;
@@ -251,14 +283,14 @@ impl<'l> Search<'l> {
 
     /// Returns the time at a distance of `step` from an end of a valley, and the buffers whose live range begins (or ends) there.
     #[inline]
-    fn at_end(&self, from: Time, to: Time, end: End, step: usize) -> (Time, &[Rank]) {
+    fn at_end(&self, valley: TimeRange, end: End, step: usize) -> (Time, &[Rank]) {
         match end {
             End::Left => {
-                let time = Time::new(from.index() + step);
+                let time = Time::new(valley.from.index() + step);
                 (time, &self.starts[time])
             }
             End::Right => {
-                let over = Time::new(to.index() - step);
+                let over = Time::new(valley.to.index() - step);
                 (over.before(), &self.ends[over])
             }
         }
@@ -266,22 +298,22 @@ impl<'l> Search<'l> {
 
     /// Calls `found` with each alternative at an end of a valley.
     fn alternatives(&mut self, at: usize, end: End, mut found: impl FnMut(Candidate)) {
-        let valley @ Segment { from, to, height, .. } = self.segments[at];
-        let (left, right) = self.walls(at);
+        let Segment { span: valley, height, .. } = self.segments[at];
+        let Walls { left, right } = self.walls(at);
         let wall = if end == End::Left { left } else { right };
         // The least slack of the times passed.
         let mut room = u64::MAX;
         let mut looked = 0;
-        for step in 0..to.since(from) {
-            let (time, list) = self.at_end(from, to, end, step);
+        for step in 0..valley.length() {
+            let (time, list) = self.at_end(valley, end, step);
             looked += 1 + list.len();
             for &b in list {
-                if self.level[b] != Level::NONE || !inside(self.intervals.spans[b], valley) {
+                if self.level[b] != Level::NONE || !valley.contains(self.intervals.spans[b]) {
                     continue;
                 }
                 let empty_to = wall.min(height + self.sizes[b]);
                 if step == 0 || empty_to - height <= room {
-                    found(Candidate { buffer: b, empty_to, rank: (0, 0, 0) });
+                    found(Candidate { buffer: b, empty_to, rank: CandidateRank::default() });
                 }
             }
             room = room.min(self.slack[time]);
@@ -292,21 +324,21 @@ impl<'l> Search<'l> {
         self.spend(2 * looked);
         let lower = left.min(right);
         if lower != u64::MAX && lower - height <= room {
-            found(Candidate { buffer: Rank::NONE, empty_to: lower, rank: (0, 0, 0) });
+            found(Candidate { buffer: Rank::NONE, empty_to: lower, rank: CandidateRank::default() });
         }
     }
 
     /// Adds to `reason` the decisions from which it follows that a valley end has exactly its alternatives.
     fn explain(&mut self, at: usize, end: End, reason: &mut [u64]) {
-        let valley @ Segment { from, to, height, .. } = self.segments[at];
+        let Segment { span: valley, height, .. } = self.segments[at];
         let mut room = u64::MAX;
-        for step in 0..to.since(from) {
-            let (time, list) = self.at_end(from, to, end, step);
+        for step in 0..valley.length() {
+            let (time, list) = self.at_end(valley, end, step);
             if let Some(&(_, level)) = self.stacks[time].last() {
                 set(reason, level);
             }
             for &b in list {
-                if self.level[b] != Level::NONE && inside(self.intervals.spans[b], valley) {
+                if self.level[b] != Level::NONE && valley.contains(self.intervals.spans[b]) {
                     set(reason, self.level[b]);
                 }
             }
@@ -318,8 +350,10 @@ impl<'l> Search<'l> {
                 break;
             }
         }
-        let beside =
-            [(from.index() > 0).then(|| from.before()), (at + 1 < self.segments.len()).then_some(to)];
+        let beside = [
+            (valley.from.index() > 0).then(|| valley.from.before()),
+            (at + 1 < self.segments.len()).then_some(valley.to),
+        ];
         for time in beside.into_iter().flatten() {
             let stack = &self.stacks[time];
             let wall = stack.partition_point(|&(top, _)| top <= height);
@@ -339,10 +373,9 @@ impl<'l> Search<'l> {
         let first = self.candidates.len();
         let mut candidates = std::mem::take(&mut self.candidates);
         self.alternatives(at, end, |candidate| candidates.push(candidate));
-        let (left, right) = self.walls(at);
-        let valley = self.segments[at];
+        let (walls, valley) = (self.walls(at), self.segments[at]);
         for candidate in &mut candidates[first..] {
-            candidate.rank = self.rank(valley, end, (left, right), candidate);
+            candidate.rank = self.rank(valley, end, walls, candidate);
         }
         candidates[first..].sort_unstable_by_key(|candidate| (candidate.rank, candidate.buffer));
         self.spend(8 * (candidates.len() - first) + 2 * self.segments.len() + self.row_words / 2);
@@ -357,23 +390,25 @@ impl<'l> Search<'l> {
         self.frames.push(Frame { valley, end, candidates: first, next: first, snapshot });
     }
 
-    /// Returns the sort key of an alternative: the wasted bytes, then how many segments merge, then the preference.
+    /// Returns the sort key of an alternative.
     fn rank(
         &self,
         valley: Segment,
         end: End,
-        (left, right): (u64, u64),
+        Walls { left, right }: Walls,
         candidate: &Candidate,
-    ) -> (u64, u8, u64) {
+    ) -> CandidateRank {
         if candidate.buffer == Rank::NONE {
-            return (u64::MAX, 0, 0);
+            return CandidateRank { wasted: u64::MAX, ..CandidateRank::default() };
         }
-        let (from, to) = self.intervals.spans[candidate.buffer];
+        let span = self.intervals.spans[candidate.buffer];
         let size = self.sizes[candidate.buffer];
-        let skipped = if end == End::Left { from.since(valley.from) } else { valley.to.since(to) };
         let top = valley.height + size;
-        let fills = from == valley.from && to == valley.to;
-        let (near, far) = if end == End::Left { (left, right) } else { (right, left) };
+        let fills = span == valley.span;
+        let (skipped, near, far) = match end {
+            End::Left => (span.from.since(valley.span.from), left, right),
+            End::Right => (valley.span.to.since(span.to), right, left),
+        };
         let even = top == near || fills && top == far;
         let class = match (even, fills) {
             (true, true) => 0,
@@ -381,14 +416,15 @@ impl<'l> Search<'l> {
             (false, true) => 2,
             (false, false) => 3,
         };
-        let length = wide(to.since(from));
+        let length = wide(span.length());
         let preference = match self.preference {
             Preference::Large => u64::MAX - size,
             Preference::Long => u64::MAX - length,
             Preference::Wide => u64::MAX - size.saturating_mul(length),
             Preference::Given(priority) => u64::from(priority[candidate.buffer]),
         };
-        (wide(skipped).saturating_mul(candidate.empty_to - valley.height), class, preference)
+        let wasted = wide(skipped).saturating_mul(candidate.empty_to - valley.height);
+        CandidateRank { wasted, class, preference }
     }
 
     /// Applies the next alternative of the top frame. Returns false if there is none.
@@ -400,39 +436,38 @@ impl<'l> Search<'l> {
         let candidate = self.candidates[frame.next];
         frame.next += 1;
         let (valley, end) = (frame.valley, frame.end);
-        let at = self.segments.partition_point(|segment| segment.from < valley.from);
+        let at = self.segments.partition_point(|segment| segment.span.from < valley.span.from);
         let Candidate { buffer, empty_to, .. } = candidate;
-        let (empty, filled) = parts(self.intervals, valley, end, buffer);
+        let Taken { empty, filled } = taken(self.intervals, valley.span, end, buffer);
         self.waste(empty, empty_to - valley.height, empty_to, level);
-        let mut pieces = [empty, filled, (filled.1, filled.1)].map(|(from, to)| (from, to, empty_to));
+        let mut pieces = [empty, filled, filled].map(|span| Segment::new(span, empty_to));
         if buffer != Rank::NONE {
             let top = valley.height + self.sizes[buffer];
-            for time in between(filled.0, filled.1) {
+            for time in filled.times() {
                 self.stacks[time].push((top, level));
             }
             self.offsets[buffer] = valley.height;
             self.level[buffer] = level;
             self.unplaced -= 1;
+            let (empty, filled) = (Segment::new(empty, empty_to), Segment::new(filled, top));
             pieces = match end {
-                End::Left => [
-                    (empty.0, empty.1, empty_to),
-                    (filled.0, filled.1, top),
-                    (filled.1, valley.to, valley.height),
-                ],
-                End::Right => [
-                    (valley.from, filled.0, valley.height),
-                    (filled.0, filled.1, top),
-                    (empty.0, empty.1, empty_to),
-                ],
+                End::Left => {
+                    let rest = TimeRange::new(filled.span.to, valley.span.to);
+                    [empty, filled, Segment::new(rest, valley.height)]
+                }
+                End::Right => {
+                    let rest = TimeRange::new(valley.span.from, filled.span.from);
+                    [Segment::new(rest, valley.height), filled, empty]
+                }
             };
         }
         self.replace(at, pieces);
-        self.spend(4 * valley.to.since(valley.from));
+        self.spend(4 * valley.span.length());
         true
     }
 
-    fn waste(&mut self, (from, to): (Time, Time), bytes: u64, top: u64, level: Level) {
-        for time in between(from, to) {
+    fn waste(&mut self, span: TimeRange, bytes: u64, top: u64, level: Level) {
+        for time in span.times() {
             self.slack[time] -= bytes;
             self.stacks[time].push((top, level));
             set(self.wasted_by.row_mut(time), level);
@@ -440,29 +475,28 @@ impl<'l> Search<'l> {
     }
 
     /// Replaces a segment by pieces, and merges adjacent ones of equal height.
-    fn replace(&mut self, at: usize, pieces: [(Time, Time, u64); 3]) {
+    fn replace(&mut self, at: usize, pieces: [Segment; 3]) {
         let (first, last) = (at.saturating_sub(1), (at + 1).min(self.segments.len() - 1));
         // The adjacent segments are merged or bounded by other walls now: their counts are no longer valid.
         let mut fresh = [self.segments[first]; 5];
         let mut count = 0;
-        let mut push = |(from, to, height): (Time, Time, u64)| {
-            if from == to {
+        let mut push = |Segment { span, height, .. }: Segment| {
+            if span.from == span.to {
                 return;
             }
             if count > 0 && fresh[count - 1].height == height {
-                fresh[count - 1].to = to;
+                fresh[count - 1].span.to = span.to;
                 return;
             }
-            fresh[count] = Segment { from, to, height, counts: [UNCOUNTED; 2] };
+            fresh[count] = Segment::new(span, height);
             count += 1;
         };
-        let beside = |segment: Segment| (segment.from, segment.to, segment.height);
         if first < at {
-            push(beside(self.segments[first]));
+            push(self.segments[first]);
         }
         pieces.into_iter().for_each(&mut push);
         if last > at {
-            push(beside(self.segments[last]));
+            push(self.segments[last]);
         }
         self.segments.splice(first..=last, fresh[..count].iter().copied());
     }
@@ -472,23 +506,23 @@ impl<'l> Search<'l> {
         let Some(frame) = self.frames.last() else { return };
         let level = self.top();
         let candidate = self.candidates[frame.next - 1];
-        let (empty, filled) = parts(self.intervals, frame.valley, frame.end, candidate.buffer);
+        let Taken { empty, filled } = taken(self.intervals, frame.valley.span, frame.end, candidate.buffer);
         let bytes = candidate.empty_to - frame.valley.height;
         self.segments.clear();
         self.segments.extend_from_slice(&self.snapshots[frame.snapshot..]);
-        for time in between(empty.0, empty.1) {
+        for time in empty.times() {
             self.slack[time] += bytes;
             self.stacks[time].pop();
             clear(self.wasted_by.row_mut(time), level);
         }
         if candidate.buffer != Rank::NONE {
-            for time in between(filled.0, filled.1) {
+            for time in filled.times() {
                 self.stacks[time].pop();
             }
             self.level[candidate.buffer] = Level::NONE;
             self.unplaced += 1;
         }
-        let touched = empty.1.since(empty.0) + filled.1.since(filled.0);
+        let touched = empty.length() + filled.length();
         self.spend(2 * touched + self.segments.len());
     }
 
@@ -523,18 +557,15 @@ impl<'l> Search<'l> {
     }
 }
 
-/// Returns the part of a valley that is wasted by an alternative, and the part that its buffer fills.
-fn parts(intervals: &Intervals, valley: Segment, end: End, buffer: Rank) -> ((Time, Time), (Time, Time)) {
+/// Returns the parts of a valley that an alternative takes.
+fn taken(intervals: &Intervals, valley: TimeRange, end: End, buffer: Rank) -> Taken {
     if buffer == Rank::NONE {
-        return ((valley.from, valley.to), (valley.to, valley.to));
+        return Taken { empty: valley, filled: TimeRange::new(valley.to, valley.to) };
     }
-    let (from, to) = intervals.spans[buffer];
-    match end {
-        End::Left => ((valley.from, from), (from, to)),
-        End::Right => ((to, valley.to), (from, to)),
-    }
-}
-
-fn inside((from, to): (Time, Time), valley: Segment) -> bool {
-    valley.from <= from && to <= valley.to
+    let filled = intervals.spans[buffer];
+    let empty = match end {
+        End::Left => TimeRange::new(valley.from, filled.from),
+        End::Right => TimeRange::new(filled.to, valley.to),
+    };
+    Taken { empty, filled }
 }
