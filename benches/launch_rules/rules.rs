@@ -7,7 +7,7 @@ use cuweave_core::check::Checked;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
 use cuweave_core::launches::tuning::{Chains, LaunchOrder, Waves};
-use cuweave_core::launches::{Allowed, Batch, Batching, Launch, Tuning, decide};
+use cuweave_core::launches::{Allowed, Batch, Batching, Launch, LaunchProblem, Tuning, decide};
 
 /// Changes the rules of one build.
 pub type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules);
@@ -95,8 +95,14 @@ fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, r
 fn batches(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &Rules) -> Vec<Batch> {
     let mut tuning = rules.tuning.clone();
     (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
-    let allowed = Allowed { batches: true, ..Allowed::default() };
-    let decision =
-        decide(checked.program(), checked.edges(), launches, &Vector::new(), allowed, usize::MAX, &tuning);
+    let decision = decide(LaunchProblem {
+        program: checked.program(),
+        edges: checked.edges(),
+        launches,
+        duration_classes: &Vector::new(),
+        allowed: Allowed { batches: true, ..Allowed::default() },
+        max_members: usize::MAX,
+        tuning: &tuning,
+    });
     decision.map_or(Vec::new(), |decision| decision.batches)
 }

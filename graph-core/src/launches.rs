@@ -39,6 +39,7 @@ mod values;
 pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
 pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Stack, Why};
+pub use draft::LaunchProblem;
 pub use launch::{Batching, Footing, Fusing, Launch, Length, Run, Turns};
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use residency::Resources;
@@ -53,14 +54,12 @@ pub(crate) use draft::Contracted;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::index::Vector;
-use crate::ir::{Program, StatementId};
+use crate::ir::StatementId;
 use crate::reach::Cycle;
 use chains::Manner;
 use draft::Draft;
 
-/// Decides which launches of a program are batched and which branches become lanes. `edges` is its order; `launches` has an entry
-/// for each statement, `None` where it is no launch; statements with equal numbers in `others` are assumed to last equally long. A batch has at most `most` members.
+/// Decides which launches of a program are batched and which branches become lanes.
 ///
 /// # Errors
 ///
@@ -69,19 +68,12 @@ use draft::Draft;
 /// # Complexity
 ///
 /// The transitive reduction, plus the added edges: a batch of m members with p predecessors adds m · p.
-pub fn decide(
-    program: &Program,
-    edges: &[(StatementId, StatementId)],
-    launches: &Vector<StatementId, Option<Launch>>,
-    others: &Vector<StatementId, u32>,
-    allowed: Allowed,
-    most: usize,
-    tuning: &Tuning,
-) -> Result<Decision, Cycle> {
-    if !allowed.batches && !allowed.lanes && !allowed.fuse {
-        return Ok(Decision::default());
+pub fn decide(problem: LaunchProblem<'_>) -> Result<Decision, Cycle> {
+    let Allowed { batches, lanes, fuse, .. } = problem.allowed;
+    match batches || lanes || fuse {
+        true => decide_cut(problem, &|chains| chains),
+        false => Ok(Decision::default()),
     }
-    decide_cut(program, edges, (launches, others), allowed, most, tuning, &|chains| chains)
 }
 
 /// Makes a decision as [`decide`] does, with chains that `cut` cuts to pieces: it returns those that are left. Launches that are left to be
@@ -95,37 +87,29 @@ pub fn decide(
 ///
 /// As [`decide`], once more for each time that rows of launches are batched after all.
 pub fn decide_cut(
-    program: &Program,
-    edges: &[(StatementId, StatementId)],
-    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
-    allowed: Allowed,
-    most: usize,
-    tuning: &Tuning,
+    problem: LaunchProblem<'_>,
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
-    let draft = Draft::new(program, edges, (launches, others), most, tuning)?;
-    decided(&draft, edges, allowed, &mut Vec::new(), cut)
+    decided(&Draft::new(problem)?, &mut Vec::new(), cut)
 }
 
 /// Makes a decision. Launches that are left to be fused and then are not are batched after all.
 fn decided(
     draft: &Draft<'_>,
-    edges: &[(StatementId, StatementId)],
-    allowed: Allowed,
     given_up: &mut decision::GivenUp,
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
-    let before = given_up.len();
+    let (allowed, before) = (draft.allowed, given_up.len());
     // The rows that were left to be fused so, and then were not, by their first launches.
     let mut refused: BTreeSet<(StatementId, Manner)> = BTreeSet::new();
     loop {
         let may_be_left =
             |first: StatementId, manner: Manner| allowed.fuse && !refused.contains(&(first, manner));
-        let (mut decision, left) = batched(draft, edges, allowed, may_be_left, given_up)?;
+        let (mut decision, left) = batched(draft, may_be_left, given_up)?;
         if !allowed.fuse {
             return Ok(decision);
         }
-        decision.chains = cut(fusion::chains(draft, edges, &decision, allowed.batches)?);
+        decision.chains = cut(fusion::chains(draft, &decision)?);
         let fused: BTreeMap<StatementId, usize> = decision
             .chains
             .iter()
@@ -151,11 +135,10 @@ fn decided(
 /// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is left to be fused.
 fn batched(
     draft: &Draft<'_>,
-    edges: &[(StatementId, StatementId)],
-    allowed: Allowed,
     fuses: impl Fn(StatementId, Manner) -> bool,
     given_up: &mut decision::GivenUp,
 ) -> Result<(Decision, chains::Left), Cycle> {
+    let allowed = draft.allowed;
     let (mut decision, mut left) = (Decision::default(), chains::Left::new());
     if allowed.batches {
         let batches = batch::batches(draft, given_up);
@@ -168,7 +151,7 @@ fn batched(
         lanes::serialize(draft, &mut decision, &free);
         if allowed.fuse && !decision.lanes.is_empty() {
             // Branches that are one launch together need no lanes.
-            let chains = fusion::chains(draft, edges, &before, allowed.batches)?;
+            let chains = fusion::chains(draft, &before)?;
             let known = free.len();
             let stacks = chains.into_iter().filter(|chain| chain.stack.is_some());
             free.extend(stacks.flat_map(|chain| chain.members));
@@ -193,7 +176,7 @@ pub struct Explanation {
 }
 
 /// Explains the launches of a plan, whose batches and chains are `emitted`: they may be fewer than the decided ones, if a budget or the memory of the
-/// decided ones does not hold those. `lanes` is the number of branches that were put into lanes.
+/// decided ones does not hold those. `serialized` is the number of branches that were put into lanes.
 ///
 /// # Errors
 ///
@@ -203,20 +186,17 @@ pub struct Explanation {
 ///
 /// As [`decide`]; quadratic in launches of one kernel that are alone on their levels.
 pub fn explain(
-    program: &Program,
-    edges: &[(StatementId, StatementId)],
-    (launches, others): (&Vector<StatementId, Option<Launch>>, &Vector<StatementId, u32>),
-    allowed: Allowed,
-    tuning: &Tuning,
-    (emitted, lanes): (Emitted<'_>, usize),
+    problem: LaunchProblem<'_>,
+    emitted: Emitted<'_>,
+    serialized: usize,
 ) -> Result<Explanation, Cycle> {
-    let draft = Draft::new(program, edges, (launches, others), usize::MAX, tuning)?;
+    let draft = Draft::new(problem)?;
     let mut given_up = Vec::new();
     // The chains are those of the plan.
-    let decision = decided(&draft, edges, allowed, &mut given_up, &|_| emitted.chains.to_vec())?;
-    let lanes = if lanes == decision.lanes.len() { decision.lanes } else { Vec::new() };
-    let unfused = match allowed.fuse {
-        true => unfused::unfused(&draft, edges, emitted, &lanes)?,
+    let decision = decided(&draft, &mut given_up, &|_| emitted.chains.to_vec())?;
+    let lanes = if serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
+    let unfused = match draft.allowed.fuse {
+        true => unfused::unfused(&draft, emitted, &lanes)?,
         false => Vec::new(),
     };
     Ok(Explanation { apart: apart::apart(&draft, &emitted.launches(), &given_up), unfused, lanes })

@@ -227,8 +227,8 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
     };
     let tuning = Tuning::of(random.of(&[(0, 0), (7, 0), (8, 0), (9, 0), (10, 0), (u32::MAX, u32::MAX)]));
     let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
-    let others = program.statements.iter().map(|_| random.below(3)).collect();
-    Wishes { memory, edges, allowed, launches, others, tuning, ..Wishes::default() }
+    let duration_classes = program.statements.iter().map(|_| random.below(3)).collect();
+    Wishes { memory, edges, allowed, launches, duration_classes, tuning, ..Wishes::default() }
 }
 
 /// Operations come after their dependencies, and buffers lie inside of their memories.

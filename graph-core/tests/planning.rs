@@ -77,7 +77,7 @@ fn planned(device: &mut Device) -> Plan<usize, ()> {
     };
     let facts = LaunchFacts { launches: Vector::filled(Some(launch), 4), ..LaunchFacts::default() };
     let allowed = Allowed { batches: true, ..Allowed::default() };
-    let given = Wishes { allowed, others: Vector::filled(0, 4), ..Wishes::default() };
+    let given = Wishes { allowed, duration_classes: Vector::filled(0, 4), ..Wishes::default() };
     let mut back = |wishes: &Wishes| compile::back(&checked, &dims, wishes).map(Arc::new);
     compile::plan(&checked, &dims, &given, facts, device, &mut |_, _, rules| rules, &mut back)
         .expect("a plan")

@@ -7,7 +7,9 @@ use crate::check::Checked;
 use crate::emit;
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
-use crate::launches::{self, Allowed, Chain, Decision, Emitted, Explanation, Launch, Run, Tuning, fusion};
+use crate::launches::{
+    self, Allowed, Chain, Decision, Emitted, Explanation, Launch, LaunchProblem, Run, Tuning, fusion,
+};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, ChainId, Cut, Operation, Operations, What};
 use crate::overlap;
@@ -46,7 +48,7 @@ pub struct Wishes {
     /// The statements around bodies whose kernels set conditions and begin with `griddepcontrol.wait`.
     pub setters: BTreeSet<StatementId>,
     /// Equal numbers for statements that are no launches and are assumed to last equally long.
-    pub others: Vector<StatementId, u32>,
+    pub duration_classes: Vector<StatementId, u32>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
     /// The temporaries whose elements can stay in registers: those that only members of one chain access have no memory.
@@ -55,6 +57,25 @@ pub struct Wishes {
     pub whole: bool,
     /// True if order is added until the budget of the program is met, if it has one and the chains need not stay whole.
     pub budgeted: bool,
+}
+
+impl Wishes {
+    /// Returns the input of decisions about the launches of a program in an order.
+    fn problem<'a>(
+        &'a self,
+        program: &'a Program,
+        edges: &'a [(StatementId, StatementId)],
+    ) -> LaunchProblem<'a> {
+        LaunchProblem {
+            program,
+            edges,
+            launches: &self.launches,
+            duration_classes: &self.duration_classes,
+            allowed: self.allowed,
+            max_members: usize::MAX,
+            tuning: &self.tuning,
+        }
+    }
 }
 
 /// A reason why a checked program cannot be emitted.
@@ -156,15 +177,9 @@ impl From<LayoutError> for BackError {
 ///
 /// [`BackError`].
 pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
-    let program = checked.program();
     let edges = edges_of(checked, wishes);
-    let launches = &wishes.launches;
-    let mut allowed = wishes.allowed;
-    let decide = |most, allowed| {
-        launches::decide(program, &edges, launches, &wishes.others, allowed, most, &wishes.tuning)
-    };
-    let mut limit = usize::MAX;
-    let mut decision = decide(limit, allowed)?;
+    let mut problem = wishes.problem(checked.program(), &edges);
+    let mut decision = launches::decide(problem)?;
     let mut cut = None;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
@@ -181,13 +196,13 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
         decision = match (is_fused, most) {
             // A chain needs the buffers of all its members at once. What was left to be fused is batched.
             (true, _) => {
-                (allowed.fuse, cut) = (false, Some(Cut::Budget));
-                decide(limit, allowed)?
+                (problem.allowed.fuse, cut) = (false, Some(Cut::Budget));
+                launches::decide(problem)?
             }
             // A cycle: the budget's order goes through a batch.
             (false, 4..) => {
-                limit = most / 2;
-                decide(limit, allowed)?
+                problem.max_members = most / 2;
+                launches::decide(problem)?
             }
             (false, _) if most > 1 || serialized > 0 => Decision::default(),
             _ => return Err(error),
@@ -209,19 +224,11 @@ fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId
 
 /// Explains the launches of a plan that was made by [`back`] with the same inputs.
 pub fn explain(checked: &Checked, wishes: &Wishes, operations: &Operations) -> Explanation {
-    let program = checked.program();
     let edges = edges_of(checked, wishes);
     let emitted = Emitted { batches: operations.batches.as_slice(), chains: operations.chains.as_slice() };
-    let explained = launches::explain(
-        program,
-        &edges,
-        (&wishes.launches, &wishes.others),
-        wishes.allowed,
-        &wishes.tuning,
-        (emitted, operations.serialized),
-    );
+    let problem = wishes.problem(checked.program(), &edges);
     // The order of a plan has no cycle.
-    explained.unwrap_or_default()
+    launches::explain(problem, emitted, operations.serialized).unwrap_or_default()
 }
 
 /// Returns the bytes of the temporaries.
@@ -245,11 +252,9 @@ fn sparing(
     fused: Operations,
 ) -> Result<Operations, BackError> {
     let program = checked.program();
-    let decide = |allowed, cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>| {
-        let launches = (&wishes.launches, &wishes.others);
-        launches::decide_cut(program, edges, launches, allowed, usize::MAX, &wishes.tuning, cut)
-    };
-    let without = decide(Allowed { fuse: false, ..wishes.allowed }, &|chains| chains)?;
+    let problem = wishes.problem(program, edges);
+    let single = LaunchProblem { allowed: Allowed { fuse: false, ..problem.allowed }, ..problem };
+    let without = launches::decide_cut(single, &|chains| chains)?;
     let plain = match decided(checked, dims, wishes, edges, without) {
         Err(error) if is_of_order(&error) => return Ok(fused),
         plain => plain?,
@@ -267,7 +272,7 @@ fn sparing(
     let held = fusion::Held::new(program, bytes.into(), &wishes.left_out);
     for halved in 0..CUTS {
         let pieces = |chains: Vec<Chain>| fusion::pieces(&chains, most >> halved, &held);
-        let decision = decide(wishes.allowed, &pieces)?;
+        let decision = launches::decide_cut(problem, &pieces)?;
         if decision.chains.is_empty() {
             break;
         }

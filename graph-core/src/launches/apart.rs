@@ -30,7 +30,7 @@ pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) ->
     let of_batches = batches.iter().map(|batch| batch.members.clone());
     let single = draft.launches.ids().filter(|id| !batched.contains(id)).map(|id| vec![id]);
     for node in of_batches.chain(single) {
-        if let Some(launch) = &draft.launches[node[0]] {
+        if let Some(launch) = draft.launch(node[0]) {
             nodes.entry(launch.kernel).or_default().push(node);
         }
     }
@@ -84,7 +84,7 @@ impl<'d, 'p> Explained<'d, 'p> {
 
     /// Returns the reason that two launches of one kernel are not one.
     fn why(&self, a: StatementId, b: StatementId) -> Why {
-        let launch = |id: StatementId| self.draft.launches[id].as_ref();
+        let launch = |id: StatementId| self.draft.launch(id);
         let never = |id: &StatementId| launch(*id).is_none_or(|launch| launch.batch == Batching::Never);
         if let Some(id) = [a, b].into_iter().find(never) {
             return Why::Never(id);

@@ -128,19 +128,19 @@ pub(super) fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
 }
 
 fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
-    if let Some(launch) = &draft.launches[statement] {
+    if let Some(launch) = draft.launch(statement) {
         let &Launch { kernel, grid, block, shared, ref work, .. } = launch;
         return Alike::Launch { kernel, grid, block, shared, work };
     }
     if draft.program.statements[statement].kind.is_memory() {
         return Alike::Nothing;
     }
-    Alike::Other(draft.others.get(statement).copied().unwrap_or_default())
+    Alike::Other(draft.duration_classes.get(statement).copied().unwrap_or_default())
 }
 
 /// Makes batches of launches that begin at the same time.
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
-    let launch = |statement: StatementId| draft.launches[statement].as_ref();
+    let launch = |statement: StatementId| draft.launch(statement);
     // The successors of launches with equal successors wait for all of them anyway.
     let mut together: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
     for &statement in group {
@@ -176,7 +176,7 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
 /// Splits launches of unequal grids into those to flatten into one, and the others. All are flattened if their blocks fit the limit, else those
 /// of up to a wave each: a larger launch fills the device by itself.
 fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>, Vec<StatementId>) {
-    let launch = |id: &StatementId| draft.launches[*id].as_ref();
+    let launch = |id: &StatementId| draft.launch(*id);
     let fits = |members: &[StatementId]| {
         let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
         let wave = members.first().and_then(launch).map_or(0, |launch| launch.wave);
@@ -192,13 +192,13 @@ fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>,
 
 /// Makes as few batches as the parameter space allows, of about equal sizes.
 fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
-    let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launches[id].as_ref()).collect();
+    let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launch(id)).collect();
     let Some(first) = launches.first() else { return };
     let Batching::Most { equal, flat } = first.batch else { return };
     let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
     // The last free dimension of the grid.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
-    let most = draft.most.min(size(if axis.is_some() { equal } else { flat }));
+    let most = draft.max_members.min(size(if axis.is_some() { equal } else { flat }));
     if most < 2 || axis.is_none() && !flat_fits(draft, &launches) {
         return;
     }

@@ -133,7 +133,7 @@ fn open_levels(
     row: &Row,
     fuses: &impl Fn(StatementId, Manner) -> bool,
 ) -> Vec<bool> {
-    let may_stack = |&member: &StatementId| draft.launches[member].as_ref().is_some_and(stacks::may_stack);
+    let may_stack = |&member: &StatementId| draft.launch(member).is_some_and(stacks::may_stack);
     let gains = |level: &Level| draft.tuning.gains_by_stacking(level.length, &level.grids);
     let is_open = |(_, members): &(usize, Vec<StatementId>)| {
         let level = levels.level(members[0]);
@@ -189,7 +189,7 @@ fn width(draft: &Draft<'_>, row: &Row) -> Width {
     }
     let (mut in_chains, mut halved, mut large, mut pairs) = (0, 0, 0, 0);
     for (_, members) in row {
-        let launches = || members.iter().filter_map(|&id| draft.launches[id].as_ref());
+        let launches = || members.iter().filter_map(|&id| draft.launch(id));
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         if let Some(&Launch { wave, .. }) = launches().next() {
             in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave));

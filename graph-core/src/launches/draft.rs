@@ -1,8 +1,8 @@
-//! The order of a program, and the order with each batch contracted to a node.
+//! The input of launch decisions: the order of a program, and the order with each batch contracted to a node.
 
 use std::collections::BTreeMap;
 
-use super::decision::Batch;
+use super::decision::{Allowed, Batch};
 use super::launch::Launch;
 use super::tuning::Tuning;
 use crate::index::{Vector, ids, narrow};
@@ -10,16 +10,33 @@ use crate::ir::{Program, StatementId};
 use crate::reach::{Cycle, Reach};
 use crate::scopes::Scopes;
 
-/// The input of launch decisions, with the reduced order.
-pub(crate) struct Draft<'a> {
+/// The input of launch decisions.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchProblem<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The order of the program.
+    pub edges: &'a [(StatementId, StatementId)],
     /// An entry for each statement; `None` for those that are no launches.
     pub launches: &'a Vector<StatementId, Option<Launch>>,
     /// Equal numbers for statements that are no launches and are assumed to last equally long.
-    pub others: &'a Vector<StatementId, u32>,
-    pub program: &'a Program,
+    pub duration_classes: &'a Vector<StatementId, u32>,
+    /// The changes of launches that are allowed.
+    pub allowed: Allowed,
     /// The maximum number of members of a batch.
-    pub most: usize,
+    pub max_members: usize,
     /// The constants of the device.
+    pub tuning: &'a Tuning,
+}
+
+/// A [`LaunchProblem`], with its order reduced.
+pub(crate) struct Draft<'a> {
+    pub program: &'a Program,
+    pub edges: &'a [(StatementId, StatementId)],
+    pub launches: &'a Vector<StatementId, Option<Launch>>,
+    pub duration_classes: &'a Vector<StatementId, u32>,
+    pub allowed: Allowed,
+    pub max_members: usize,
     pub tuning: &'a Tuning,
     /// The order of the program.
     pub reach: Reach,
@@ -30,13 +47,9 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub fn new(
-        program: &'a Program,
-        edges: &[(StatementId, StatementId)],
-        (launches, others): (&'a Vector<StatementId, Option<Launch>>, &'a Vector<StatementId, u32>),
-        most: usize,
-        tuning: &'a Tuning,
-    ) -> Result<Draft<'a>, Cycle> {
+    pub fn new(problem: LaunchProblem<'a>) -> Result<Draft<'a>, Cycle> {
+        let LaunchProblem { program, edges, launches, duration_classes, allowed, max_members, tuning } =
+            problem;
         let mut preds = Vector::filled(Vec::new(), program.statements.len());
         for &(before, after) in edges {
             preds[after].push(before);
@@ -47,7 +60,23 @@ impl<'a> Draft<'a> {
             before.iter().for_each(|&before| followers[before].push(after));
         }
         let scopes = Scopes::of(program);
-        Ok(Draft { launches, others, program, most, tuning, reach, followers, scopes })
+        Ok(Draft {
+            program,
+            edges,
+            launches,
+            duration_classes,
+            allowed,
+            max_members,
+            tuning,
+            reach,
+            followers,
+            scopes,
+        })
+    }
+
+    /// Returns the facts about a statement that is a launch.
+    pub fn launch(&self, id: StatementId) -> Option<&'a Launch> {
+        self.launches.get(id)?.as_ref()
     }
 }
 

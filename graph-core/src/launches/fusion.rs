@@ -23,7 +23,7 @@ use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the chains, sorted by their least members: stacked, if `stacks` is true. `edges` is the order of the program.
+/// Returns the chains, sorted by their least members: stacked, if batches are allowed.
 ///
 /// # Errors
 ///
@@ -32,39 +32,33 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Complexity
 ///
 /// That of the transitive reduction, plus for each member of a chain the accesses of all members before it.
-pub(super) fn chains(
-    draft: &Draft<'_>,
-    edges: &[(StatementId, StatementId)],
-    decision: &Decision,
-    stacks: bool,
-) -> Result<Vec<Chain>, Cycle> {
-    let reach = ordered(draft, edges, decision)?;
+pub(super) fn chains(draft: &Draft<'_>, decision: &Decision) -> Result<Vec<Chain>, Cycle> {
+    let reach = ordered(draft, &decision.edges)?;
     let reach = reach.as_ref().unwrap_or(&draft.reach);
     let mut grow = Grow::new(draft, reach, &decision.batches);
     let chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
-    let mut chains = match stacks {
-        true => stacks::stacked(draft, (&grow.nodes, &grow.levels), chains),
+    let mut chains = match draft.allowed.batches {
+        true => stacks::stacked(draft, &grow.nodes, &grow.levels, chains),
         false => chains,
     };
     chains.sort_by_key(|chain| chain.least);
     Ok(chains)
 }
 
-/// Returns the order with the edges of a decision; `None` if there are none, and it is that of the draft.
+/// Returns the order with the edges that a decision adds; `None` if there are none, and it is that of the draft.
 ///
 /// # Errors
 ///
 /// The edges have a cycle.
 pub(super) fn ordered(
     draft: &Draft<'_>,
-    edges: &[(StatementId, StatementId)],
-    decision: &Decision,
+    added: &[(StatementId, StatementId)],
 ) -> Result<Option<Reach>, Cycle> {
-    if decision.edges.is_empty() {
+    if added.is_empty() {
         return Ok(None);
     }
     let mut preds = Vector::filled(Vec::new(), draft.program.statements.len());
-    for &(before, after) in edges.iter().chain(&decision.edges) {
+    for &(before, after) in draft.edges.iter().chain(added) {
         preds[after].push(before);
     }
     Reach::of(&preds).map(Some)
@@ -104,7 +98,7 @@ impl<'d, 'a> Grow<'d, 'a> {
 
     /// Returns the chain that begins at a statement, if one does.
     fn chain(&mut self, first: StatementId) -> Option<Chain> {
-        self.draft.launches.get(first)?.as_ref().filter(|_| self.is_free(first))?;
+        self.draft.launch(first).filter(|_| self.is_free(first))?;
         let mut members = vec![first];
         loop {
             let next = &self.nodes.after[members[members.len() - 1]];
@@ -170,10 +164,9 @@ impl<'d, 'a> Grow<'d, 'a> {
     ///
     /// The difference.
     pub fn alike(&self, first: StatementId, next: StatementId) -> Result<(&'d Launch, &'d Launch), Obstacle> {
-        let launch = |id: StatementId| self.draft.launches.get(id)?.as_ref();
         let device = |id: StatementId| self.draft.program.statements[id].device;
-        let head = launch(first).ok_or(Obstacle::Never(first))?;
-        let launch = launch(next).ok_or(Obstacle::Never(next))?;
+        let head = self.draft.launch(first).ok_or(Obstacle::Never(first))?;
+        let launch = self.draft.launch(next).ok_or(Obstacle::Never(next))?;
         if device(first) != device(next) {
             return Err(Obstacle::Devices);
         }
@@ -204,9 +197,8 @@ impl<'d, 'a> Grow<'d, 'a> {
 
 /// Returns the launches that may be members of chains, and lose by it: those of a level of several, if its kernels are long and its blocks too many.
 fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
-    let may_be_fused = |&id: &StatementId| {
-        draft.launches[id].as_ref().is_some_and(|launch| matches!(launch.fuse, Fusing::With(_)))
-    };
+    let may_be_fused =
+        |&id: &StatementId| draft.launch(id).is_some_and(|launch| matches!(launch.fuse, Fusing::With(_)));
     let ids = || draft.launches.ids().filter(may_be_fused);
     let levels = Levels::of(draft, ids());
     let loses =
@@ -217,7 +209,7 @@ fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
 /// Checks that no block of one launch of a grid accesses what another block of the other launch accesses, where one of the
 /// two writes.
 fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<(), Obstacle> {
-    let launch = |id: StatementId| draft.launches[id].as_ref().ok_or(Obstacle::Never(id));
+    let launch = |id: StatementId| draft.launch(id).ok_or(Obstacle::Never(id));
     let (first, second) = (launch(one)?, launch(other)?);
     if first.grid == [1; 3] {
         return Ok(());

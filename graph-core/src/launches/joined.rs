@@ -30,7 +30,7 @@ pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<
         return sets;
     }
     let mut sets = sets;
-    let blocks = |id: &StatementId| draft.launches[*id].as_ref().map_or(Blocks::default(), Launch::blocks);
+    let blocks = |id: &StatementId| draft.launch(*id).map_or(Blocks::default(), Launch::blocks);
     sets.sort_by_key(|set| Reverse(set.iter().map(blocks).max()));
     let mut united: Vec<Vec<StatementId>> = Vec::new();
     for set in sets {
@@ -45,7 +45,7 @@ pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<
 
 /// Returns true if everything after any of the launches comes after one that lasts at least as long as each of them.
 fn wait_for_a_longest(draft: &Draft<'_>, one: &[StatementId], other: &[StatementId]) -> bool {
-    let launches = || one.iter().chain(other).filter_map(|&id| Some((id, draft.launches[id].as_ref()?)));
+    let launches = || one.iter().chain(other).filter_map(|&id| Some((id, draft.launch(id)?)));
     let Some((_, first)) = launches().next() else { return false };
     let most = launches().map(|(_, launch)| launch.blocks()).max();
     let is_longest = |launch: &Launch| Some(launch.blocks()) == most;
@@ -121,7 +121,7 @@ fn contract(node: &mut Vector<StatementId, StatementId>, batch: &Batch) {
 
 fn has_one_grid<'i>(draft: &Draft<'_>, ids: impl IntoIterator<Item = &'i StatementId>) -> bool {
     let grids: BTreeSet<Option<[u32; 3]>> =
-        ids.into_iter().map(|&id| draft.launches[id].as_ref().map(|launch| launch.grid)).collect();
+        ids.into_iter().map(|&id| draft.launch(id).map(|launch| launch.grid)).collect();
     grids.len() < 2
 }
 
@@ -130,7 +130,7 @@ fn within(draft: &Draft<'_>, members: Vec<StatementId>) -> Vec<Vec<StatementId>>
     let mut parts: Vec<Vec<StatementId>> = Vec::new();
     let mut sum = Blocks::default();
     for id in members {
-        let Some(launch) = &draft.launches[id] else { continue };
+        let Some(launch) = draft.launch(id) else { continue };
         let blocks = launch.blocks();
         match parts.last_mut() {
             Some(part) if draft.tuning.fits_late(sum + blocks, launch.wave) => {

@@ -19,7 +19,7 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTree
     let batched = by_member(batches);
     let single = |id: StatementId| {
         let is_free = !batched.contains_key(&id) && !free.contains(&id);
-        draft.launches[id].as_ref().filter(|launch| launch.lanes && is_free)
+        draft.launch(id).filter(|launch| launch.lanes && is_free)
     };
     let device = |id: StatementId| draft.program.statements[id].device;
     let mut groups: BTreeMap<Around<'_>, Vec<Branch>> = BTreeMap::new();

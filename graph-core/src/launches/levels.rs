@@ -36,7 +36,7 @@ impl<'d, 'a> Levels<'d, 'a> {
     pub fn of(draft: &'d Draft<'a>, statements: impl Iterator<Item = StatementId>) -> Levels<'d, 'a> {
         let mut levels = Levels { draft, levels: BTreeMap::new() };
         for id in statements {
-            let Some(launch) = &draft.launches[id] else { continue };
+            let Some(launch) = draft.launch(id) else { continue };
             let length = draft.tuning.length_of(launch);
             let level = levels.levels.entry(key(draft, id)).or_insert(Level {
                 launches: 0,

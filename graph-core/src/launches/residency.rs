@@ -24,7 +24,7 @@ pub fn needed(share: Option<u32>, alone: Resources) -> u32 {
 /// Returns the cost of a form of the kernel, in thousandths of the time of the kernel alone. It is 0 if the form has the needed blocks and
 /// takes no more local memory. `free` is the number of registers that the form takes without a limit; `share` is the number of the batch's
 /// blocks for each multiprocessor; `None` if it is not known.
-pub fn cost(tuning: &Tuning, alone: Resources, (form, free): (Resources, u32), share: Option<u32>) -> u64 {
+pub fn cost(tuning: &Tuning, alone: Resources, form: Resources, free: u32, share: Option<u32>) -> u64 {
     let Residency { lost, squeezed, spilled, .. } = tuning.residency;
     let needed = needed(share, alone);
     let fewer = u64::from(needed.saturating_sub(form.blocks));
@@ -67,9 +67,8 @@ mod tests {
     #[test]
     fn fewer_blocks_and_spills_cost() {
         for tuning in [Tuning::default(), Tuning::of((9, 0))] {
-            let cost = |blocks, local, share| {
-                cost(&tuning, ALONE, (Resources { blocks, local, ..ALONE }, 38), share)
-            };
+            let cost =
+                |blocks, local, share| cost(&tuning, ALONE, Resources { blocks, local, ..ALONE }, 38, share);
             assert_eq!(
                 [cost(10, 0, Some(8)), cost(12, 0, Some(99)), cost(0, 0, Some(0)), cost(12, 0, None)],
                 [0; 4]
@@ -79,7 +78,7 @@ mod tests {
             assert!(cost(11, 0, Some(12)) >= 1_000 && cost(11, 0, None) >= 1_000);
             assert!(cost(11, 0, Some(12)) > most_of(&tuning, ALONE, Some(12)));
             let squeezed =
-                |registers| super::cost(&tuning, ALONE, (Resources { registers, ..ALONE }, 44), Some(12));
+                |registers| super::cost(&tuning, ALONE, Resources { registers, ..ALONE }, 44, Some(12));
             assert!(squeezed(44) == 0 && squeezed(40) > 0 && squeezed(32) > squeezed(40));
             let most = |share| most_of(&tuning, ALONE, share);
             assert!(most(Some(0)) >= most(Some(24)) && most(Some(24)) >= most(Some(u32::MAX)));

@@ -38,7 +38,8 @@ type Candidate = (Vec<Chain>, Option<u8>);
 /// O(n log n) in the launches and their edges.
 pub(super) fn stacked(
     draft: &Draft<'_>,
-    (nodes, levels): (&Contracted, &Vector<StatementId, usize>),
+    nodes: &Contracted,
+    levels: &Vector<StatementId, usize>,
     chains: Vec<Chain>,
 ) -> Vec<Chain> {
     if draft.tuning.chains.stacked.is_none() || chains.len() < 2 {
@@ -47,7 +48,7 @@ pub(super) fn stacked(
     let begins = beginnings(draft);
     let (mut done, mut groups) = (Vec::new(), BTreeMap::<Key, Vec<Chain>>::new());
     for chain in chains {
-        match key(draft, (&begins, levels), &chain) {
+        match key(draft, &begins, levels, &chain) {
             Some(key) => groups.entry(key).or_default().push(chain),
             None => done.push(chain),
         }
@@ -88,13 +89,13 @@ pub(super) fn may_stack(launch: &Launch) -> bool {
 /// Returns the key of a chain; `None` if it is not stacked.
 fn key(
     draft: &Draft<'_>,
-    (begins, levels): (&Vector<StatementId, u32>, &Vector<StatementId, usize>),
+    begins: &Vector<StatementId, u32>,
+    levels: &Vector<StatementId, usize>,
     chain: &Chain,
 ) -> Option<Key> {
     let first = chain.members[0];
-    let head = draft.launches[first].as_ref()?;
-    let launches =
-        chain.members.iter().map(|&member| draft.launches[member].as_ref().filter(|l| may_stack(l)));
+    let head = draft.launch(first)?;
+    let launches = chain.members.iter().map(|&member| draft.launch(member).filter(|l| may_stack(l)));
     let kernels = launches.map(|launch| launch.map(|launch| (launch.kernel, launch.shared)));
     let body = draft.scopes.around(first);
     Some((body, begins[first], levels[first], head.block, head.waits, kernels.collect::<Option<_>>()?))
@@ -108,7 +109,7 @@ fn sets(draft: &Draft<'_>, around: &Around<'_, '_>, group: Vec<Chain>) -> Vec<Ve
     }
     let mut alike: BTreeMap<Length<'_>, Vec<(Chain, BTreeSet<StatementId>)>> = BTreeMap::new();
     for (chain, ends) in group.into_iter().zip(ends) {
-        let launches = || chain.members.iter().filter_map(|&member| draft.launches[member].as_ref());
+        let launches = || chain.members.iter().filter_map(|&member| draft.launch(member));
         let grid = launches().next().map_or([0; 3], |launch| launch.grid);
         let work = launches().map(|launch| launch.work.as_slice()).collect();
         alike.entry((grid, work)).or_default().push((chain, ends));
@@ -128,7 +129,7 @@ fn sets(draft: &Draft<'_>, around: &Around<'_, '_>, group: Vec<Chain>) -> Vec<Ve
 /// Makes as few stacks of a set as the parameter space allows, of about equal sizes. Chains of different grids are one stack if their blocks fit
 /// the limit of flattening, else those of each grid.
 fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<Candidate> {
-    let launch = |chain: &Chain| draft.launches[chain.members[0]].as_ref();
+    let launch = |chain: &Chain| draft.launch(chain.members[0]);
     let grid = |chain: &Chain| launch(chain).map_or([0; 3], |launch| launch.grid);
     let mut grids: BTreeMap<[u32; 3], Vec<Chain>> = BTreeMap::new();
     let blocks: Blocks = set.iter().filter_map(launch).map(Launch::blocks).sum();
@@ -161,14 +162,14 @@ fn chunks(draft: &Draft<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<Candidate
 /// Returns the maximum number of such chains in one stack.
 fn most(draft: &Draft<'_>, chain: &Chain, axis: Option<u8>) -> usize {
     const WHOLE: usize = 1 << 24;
-    let share = |&member: &StatementId| match draft.launches[member].as_ref().map(|launch| launch.batch) {
+    let share = |&member: &StatementId| match draft.launch(member).map(|launch| launch.batch) {
         Some(Batching::Most { equal, flat }) => {
             WHOLE / size(if axis.is_some() { equal } else { flat }).max(1)
         }
         _ => WHOLE,
     };
     let used: usize = chain.members.iter().map(share).sum();
-    (WHOLE / used.max(1)).min(draft.most).min(MOST_LAUNCHES / chain.members.len().max(1))
+    (WHOLE / used.max(1)).min(draft.max_members).min(MOST_LAUNCHES / chain.members.len().max(1))
 }
 
 /// The statements before and behind chains.

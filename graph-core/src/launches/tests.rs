@@ -1,7 +1,7 @@
 use super::*;
 use crate::ids::{KernelId, OperationId};
 use crate::index::{Index, Vector, ids, narrow, size};
-use crate::ir::Device;
+use crate::ir::{Device, Program};
 use crate::operation::{Operation, What};
 use crate::overlap;
 use crate::reach::Reach;
@@ -68,11 +68,20 @@ impl Case {
     }
 
     fn decide(&self, allowed: Allowed) -> Decision {
-        let program = program(self.launches.len());
-        let launches = self.launches.clone().into();
-        let others = self.others.iter().copied().collect();
-        decide(&program, &ids_of(&self.edges), &launches, &others, allowed, usize::MAX, &self.tuning)
-            .expect("the order has no cycle")
+        self.decide_on(&program(self.launches.len()), allowed)
+    }
+
+    fn decide_on(&self, program: &Program, allowed: Allowed) -> Decision {
+        let problem = LaunchProblem {
+            program,
+            edges: &ids_of(&self.edges),
+            launches: &self.launches.clone().into(),
+            duration_classes: &self.others.iter().copied().collect(),
+            allowed,
+            max_members: usize::MAX,
+            tuning: &self.tuning,
+        };
+        decide(problem).expect("the order has no cycle")
     }
 
     /// Returns the members of each batch, after checking the invariants of the decision.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch;
-use super::decision::{Batch, Chain, Decision, Obstacle};
+use super::decision::{Batch, Chain, Obstacle};
 use super::draft::Draft;
 use super::fusion::{Grow, ordered};
 use crate::ir::{Kind, StatementId};
@@ -56,14 +56,12 @@ impl Emitted<'_> {
 /// That of the transitive reduction, and that of the chains.
 pub(super) fn unfused(
     draft: &Draft<'_>,
-    edges: &[(StatementId, StatementId)],
     emitted: Emitted<'_>,
     lanes: &[(StatementId, StatementId)],
 ) -> Result<Vec<Unfused>, Cycle> {
     let mut added = batch::edges(draft, emitted.batches);
     added.extend(lanes);
-    let decision = Decision { edges: added, ..Decision::default() };
-    let reach = ordered(draft, edges, &decision)?;
+    let reach = ordered(draft, &added)?;
     let explained = Explained {
         draft,
         now: Grow::new(draft, reach.as_ref().unwrap_or(&draft.reach), emitted.batches),
@@ -104,7 +102,7 @@ struct Explained<'d, 'a> {
 impl Explained<'_, '_> {
     /// Explains an edge to a statement.
     fn pair(&self, before: StatementId, second: StatementId) -> Option<Unfused> {
-        let is_launch = |id: StatementId| self.draft.launches.get(id).is_some_and(Option::is_some);
+        let is_launch = |id: StatementId| self.draft.launch(id).is_some();
         if !is_launch(second) {
             return None;
         }

@@ -60,7 +60,7 @@ impl Needs {
         driver.copy_attributes(self.own.function, info.function).map_err(failed)?;
         let blocks = driver.blocks_per_sm(info.function, self.threads, self.shared).map_err(failed)?;
         let resources = Resources { blocks, registers: info.registers, local: info.local };
-        let cost = cost(tuning, self.alone, (resources, free.unwrap_or(info.registers)), self.share);
+        let cost = cost(tuning, self.alone, resources, free.unwrap_or(info.registers), self.share);
         Ok(Fit { variant, cost, resources })
     }
 

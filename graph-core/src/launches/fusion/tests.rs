@@ -4,7 +4,7 @@ use super::*;
 use crate::ids::KernelId;
 use crate::index::narrow;
 use crate::launches::testing::program;
-use crate::launches::{Allowed, Batching, Tuning, Turns, decide};
+use crate::launches::{Allowed, Batching, LaunchProblem, Tuning, Turns, decide};
 
 fn id(at: u32) -> StatementId {
     StatementId::from_u32(at)
@@ -33,10 +33,16 @@ fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>>
 
 fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> {
     let edges: Vec<_> = edges.iter().map(|&(from, to)| (id(from), id(to))).collect();
-    let allowed = Allowed { fuse: true, ..Allowed::default() };
-    let (program, launches) = (program(count), launches(count, others));
-    let nothing = Vector::filled(0, count);
-    let decision = decide(&program, &edges, &launches, &nothing, allowed, usize::MAX, &Tuning::default());
+    let program = program(count);
+    let decision = decide(LaunchProblem {
+        program: &program,
+        edges: &edges,
+        launches: &launches(count, others),
+        duration_classes: &Vector::filled(0, count),
+        allowed: Allowed { fuse: true, ..Allowed::default() },
+        max_members: usize::MAX,
+        tuning: &Tuning::default(),
+    });
     let chains = decision.expect("the order has no cycle").chains;
     // The contracted order has no cycle, and is no deeper.
     let depth = |edges: &[(StatementId, StatementId)]| {

@@ -5,7 +5,7 @@ use crate::index::narrow;
 use crate::launches::fusion::contracted;
 use crate::launches::launch::{Fusing, Turns};
 use crate::launches::testing::program;
-use crate::launches::{Allowed, Decision, Tuning, decide};
+use crate::launches::{Allowed, Decision, LaunchProblem, Tuning, decide};
 use crate::reach::Reach;
 
 fn id(at: u32) -> StatementId {
@@ -81,10 +81,15 @@ impl Case {
         }
         let launches: Vector<StatementId, _> =
             (0..count).map(|at| self.launch(at)).collect::<Vec<_>>().into();
-        let others = Vector::filled(0, count);
-        let allowed = Allowed { batches: true, fuse: true, lanes: true, ..Allowed::default() };
-        let tuning = Tuning::of((9, 0));
-        let decision = decide(&program, &edges, &launches, &others, allowed, usize::MAX, &tuning);
+        let decision = decide(LaunchProblem {
+            program: &program,
+            edges: &edges,
+            launches: &launches,
+            duration_classes: &Vector::filled(0, count),
+            allowed: Allowed { batches: true, fuse: true, lanes: true, ..Allowed::default() },
+            max_members: usize::MAX,
+            tuning: &Tuning::of((9, 0)),
+        });
         let decision = decision.expect("the order has no cycle");
         let depth = |edges: &[(StatementId, StatementId)]| {
             let mut preds = Vector::filled(Vec::new(), count);

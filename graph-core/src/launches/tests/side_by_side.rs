@@ -74,11 +74,8 @@ fn each_device_has_levels_of_its_own() {
         for (at, statement) in (0..).zip(program.statements.iter_mut()) {
             statement.device = Device::from_u32(at % devices);
         }
-        let (launches, others) = (case.launches.clone().into(), case.others.iter().copied().collect());
         let allowed = Allowed { batches: true, fuse: true, ..Allowed::default() };
-        let edges = ids_of(&case.edges);
-        let decision = decide(&program, &edges, &launches, &others, allowed, usize::MAX, &case.tuning);
-        decision.expect("the order has no cycle").chains.len()
+        case.decide_on(&program, allowed).chains.len()
     };
     assert_eq!([fused(1), fused(2)], [0, 2]);
 }

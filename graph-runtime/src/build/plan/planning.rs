@@ -52,9 +52,9 @@ pub(crate) fn plan(
     let shared =
         target.modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
-    let others = others(flat);
+    let duration_classes = duration_classes(flat);
     let setters = if allowed.overlap { early_setters(flat, driver, target.modules) } else { BTreeSet::new() };
-    let given = Wishes { memory, edges, allowed, setters, others, ..Wishes::default() };
+    let given = Wishes { memory, edges, allowed, setters, duration_classes, ..Wishes::default() };
     let back = |wishes: &Wishes| plans::operations(checked, dims, wishes);
     let planned = compile::plan(checked, dims, &given, facts, &mut target, &mut hook::rules(), &mut { back });
     let mut plan = planned.map_err(|error| plan_error(program, error))?;
@@ -95,7 +95,7 @@ fn facts(
 
 /// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,
 /// for calls, the library functions are equal. Nobody knows if a body runs, and how often: each has a number of its own.
-fn others(flat: &Flattened) -> Vector<StatementId, u32> {
+fn duration_classes(flat: &Flattened) -> Vector<StatementId, u32> {
     let program = flat.checked.program();
     let mut numbers = BTreeMap::new();
     let number = |(id, statement): (StatementId, &Statement)| {
