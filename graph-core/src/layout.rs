@@ -151,8 +151,14 @@ fn separate(
     Ok((layout, owners))
 }
 
-/// The planner's buffers, and the buffer of the program that each of them is.
-pub type Planned = (Vector<BufferIndex, plan::Buffer>, Vector<BufferIndex, BufferId>);
+/// The buffers of a program that the planner places.
+#[derive(Clone, Debug, Default)]
+pub struct PlannerBuffers {
+    /// The planner's buffers.
+    pub list: Vector<BufferIndex, plan::Buffer>,
+    /// The buffer of the program that each of them is.
+    pub ids: Vector<BufferIndex, BufferId>,
+}
 
 /// Returns the buffers that the graph allocates and frees.
 ///
@@ -163,7 +169,7 @@ pub fn temporaries(
     program: &Program,
     dims: &Vector<DimId, u64>,
     placed: &Placed,
-) -> Result<Planned, LayoutError> {
+) -> Result<PlannerBuffers, LayoutError> {
     for_planner(program, dims, placed, |range| range.allocated && range.freed)
 }
 
@@ -172,9 +178,8 @@ fn for_planner(
     dims: &Vector<DimId, u64>,
     placed: &Placed,
     which: impl Fn(&LiveRange) -> bool,
-) -> Result<Planned, LayoutError> {
-    let mut list = Vector::new();
-    let mut ids = Vector::new();
+) -> Result<PlannerBuffers, LayoutError> {
+    let PlannerBuffers { mut list, mut ids } = PlannerBuffers::default();
     for (buffer, range) in placed.live_ranges.enumerate() {
         let Some(range) = range.as_ref().filter(|range| which(range)) else { continue };
         list.push(plan::Buffer {
@@ -187,7 +192,7 @@ fn for_planner(
         });
         ids.push(buffer);
     }
-    Ok((list, ids))
+    Ok(PlannerBuffers { list, ids })
 }
 
 /// Packs the temporaries of each device into one memory, allocated by a node or owned by the exec. Each output has a memory of its
@@ -200,7 +205,7 @@ fn packed(
 ) -> Result<Layout, LayoutError> {
     let (mut layout, _) = separate(program, dims, placed, |range| !range.freed)?;
     let all = temporaries(program, dims, placed)?;
-    for (device, (list, ids)) in by_device(program, all) {
+    for (device, PlannerBuffers { list, ids }) in by_device(program, all) {
         let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
             .map_err(|error| plan_error(program, &ids, error))?;
         debug_assert_eq!(
@@ -233,12 +238,12 @@ fn packed(
 }
 
 /// Returns the planner's buffers of each device that has some.
-pub(crate) fn by_device(program: &Program, (list, ids): Planned) -> BTreeMap<Device, Planned> {
-    let mut devices: BTreeMap<Device, Planned> = BTreeMap::new();
-    for (buffer, id) in list.into_iter().zip(ids) {
-        let (list, ids) = devices.entry(program.device_of(id).unwrap_or_default()).or_default();
-        list.push(buffer);
-        ids.push(id);
+pub(crate) fn by_device(program: &Program, all: PlannerBuffers) -> BTreeMap<Device, PlannerBuffers> {
+    let mut devices: BTreeMap<Device, PlannerBuffers> = BTreeMap::new();
+    for (buffer, id) in all.list.into_iter().zip(all.ids) {
+        let own = devices.entry(program.device_of(id).unwrap_or_default()).or_default();
+        own.list.push(buffer);
+        own.ids.push(id);
     }
     devices
 }
@@ -267,7 +272,7 @@ fn nodes(
 ) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
     // The planner's buffers have the indices of the memories.
-    let (mut list, ids) = for_planner(program, dims, placed, |range| range.allocated)?;
+    let PlannerBuffers { mut list, ids } = for_planner(program, dims, placed, |range| range.allocated)?;
     debug_assert_eq!(owners, ids.as_slice());
     for buffer in list.iter_mut().filter(|_| !overlapping.is_empty()) {
         let began: Vec<StatementId> =

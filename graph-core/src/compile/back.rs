@@ -413,7 +413,7 @@ fn memories(
 ) -> Result<(Vec<Buffers>, Vec<Ids>), LayoutError> {
     let mut devices = layout::by_device(program, layout::temporaries(program, dims, placed)?);
     let of = |device| devices.remove(&Device::new(device)).unwrap_or_default();
-    Ok((0..program.devices()).map(of).unzip())
+    Ok((0..program.devices()).map(of).map(|of_device| (of_device.list, of_device.ids)).unzip())
 }
 
 /// Returns order that makes the temporaries of each device fit into the budget.

@@ -3,7 +3,7 @@
 use crate::check::Checked;
 use crate::index::{Index, Vector, size};
 use crate::ir::{Buffer, BufferId, DimId, Origin, Program, StatementId};
-use crate::layout::{self, Planned};
+use crate::layout::{self, PlannerBuffers};
 use crate::operation::{Bounds, MemoryBlock, OperationId, Operations, Place, What};
 use crate::picture::counted;
 use crate::place::{self, Placed};
@@ -31,16 +31,11 @@ pub fn memory_svg(
     let edges: Vec<_> = checked.edges().iter().copied().chain(added).collect();
     let placed = place::place(program, &edges)?;
     let all = layout::temporaries(program, dims, &placed)?;
-    let (list, ids, plan, mut labels, levels) = match &operations.bounds {
-        Some(bounds) => {
-            let (list, ids, plan, labels) = emitted(operations, bounds, all);
-            (list, ids, plan, labels, levels(program, operations))
-        }
-        None => {
-            let (list, ids, plan, labels) = by_itself(program, &placed, all)?;
-            (list, ids, plan, labels, Levels::of(&placed.reach))
-        }
+    let (pictured, levels) = match &operations.bounds {
+        Some(bounds) => (emitted(operations, bounds, &all), levels(program, operations)),
+        None => (by_itself(program, &placed, all)?, Levels::of(&placed.reach)),
     };
+    let Pictured { buffers, plan, mut labels } = pictured;
     if labels.devices.len() == 1 && program.devices() == 1 {
         labels.devices.clear();
     }
@@ -53,37 +48,42 @@ pub fn memory_svg(
         };
         Label { name: name.to_string(), body, number: id.index() }
     };
-    labels.buffers = ids.iter().map(label).collect();
+    labels.buffers = buffers.ids.iter().map(label).collect();
     labels.steps = steps(program, &levels);
     labels.bodies = bodies(program, &scopes, &levels);
-    Ok(plan::svg::memory_svg(&levels, &list, &plan, &labels))
+    Ok(plan::svg::memory_svg(&levels, &buffers.list, &plan, &labels))
 }
 
-/// The buffers of a picture, the buffers of the program that they are, their places, and names so far.
-type Pictured = (Vector<BufferIndex, plan::Buffer>, Vector<BufferIndex, BufferId>, Plan, Labels);
+/// The content of a picture, without its names.
+struct Pictured {
+    buffers: PlannerBuffers,
+    /// The places of the buffers.
+    plan: Plan,
+    labels: Labels,
+}
 
 /// Returns the temporaries where the memory of a graph has them. The memory of a device stands above that of those before it.
-fn emitted(operations: &Operations, bounds: &Bounds, (all, all_ids): Planned) -> Pictured {
-    let (mut list, mut ids, mut offsets) = (Vector::new(), Vector::new(), Vector::new());
+fn emitted(operations: &Operations, bounds: &Bounds, all: &PlannerBuffers) -> Pictured {
+    let (mut buffers, mut offsets) = (PlannerBuffers::default(), Vector::new());
     let mut labels = Labels::default();
     let mut total = 0u64;
     let is_left_out = |(at, id): &(BufferIndex, &BufferId)| {
-        operations.places[**id] == Place::Nowhere && !all[*at].users.is_empty()
+        operations.places[**id] == Place::Nowhere && !all.list[*at].users.is_empty()
     };
-    let left_out = all_ids.enumerate().filter(is_left_out).count();
+    let left_out = all.ids.enumerate().filter(is_left_out).count();
     for (memory, MemoryBlock { bytes, device, .. }) in operations.memories.enumerate() {
-        let first = list.len();
-        for (at, &id) in all_ids.enumerate() {
+        let first = buffers.list.len();
+        for (at, &id) in all.ids.enumerate() {
             match operations.places[id] {
                 Place::Inside { memory: of, offset } if of == memory => {
-                    list.push(all[at].clone());
-                    ids.push(id);
+                    buffers.list.push(all.list[at].clone());
+                    buffers.ids.push(id);
                     offsets.push(total.saturating_add(offset));
                 }
                 _ => {}
             }
         }
-        if list.len() > first {
+        if buffers.list.len() > first {
             let to = total.saturating_add(*bytes);
             labels.devices.push(Span {
                 name: format!("device {}", device.index()),
@@ -97,28 +97,28 @@ fn emitted(operations: &Operations, bounds: &Bounds, (all, all_ids): Planned) ->
     if left_out > 0 {
         labels.note = format!("; {} more in registers alone", counted(left_out, "buffer"));
     }
-    let of_bound = ids.enumerate().filter(|(_, id)| bounds.antichain_buffers.contains(id)).map(|(at, _)| at);
+    let of_bound = buffers.ids.enumerate().filter(|(_, id)| bounds.antichain_buffers.contains(id));
     let plan = Plan {
-        bound: Bound { bytes: bounds.antichain, buffers: of_bound.collect() },
+        bound: Bound { bytes: bounds.antichain, buffers: of_bound.map(|(at, _)| at).collect() },
         floor: Floor { bytes: bounds.floor, ..Floor::default() },
         optimal: bounds.optimal,
         offsets,
         total,
     };
-    (list, ids, plan, labels)
+    Pictured { buffers, plan, labels }
 }
 
 /// Returns the temporaries in a plan of their own.
-fn by_itself(program: &Program, placed: &Placed, all: Planned) -> Result<Pictured, BackError> {
-    let (mut list, mut ids) = Planned::default();
+fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<Pictured, BackError> {
+    let mut buffers = PlannerBuffers::default();
     let mut planned: Option<Plan> = None;
     let mut labels = Labels::default();
-    for (device, (own, own_ids)) in layout::by_device(program, all) {
-        let plan = plan::plan(&placed.reach, &own, plan::Effort::Default)
-            .map_err(|error| layout::plan_error(program, &own_ids, error))?;
-        let first = list.len();
-        list.extend(own);
-        ids.extend(own_ids);
+    for (device, PlannerBuffers { list, ids }) in layout::by_device(program, all) {
+        let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
+            .map_err(|error| layout::plan_error(program, &ids, error))?;
+        let first = buffers.list.len();
+        buffers.list.extend(list);
+        buffers.ids.extend(ids);
         let from = planned.as_ref().map_or(0, |others| others.total);
         let to = from.saturating_add(plan.total);
         labels.devices.push(Span { name: format!("device {device}"), from, to, depth: 0 });
@@ -127,15 +127,15 @@ fn by_itself(program: &Program, placed: &Placed, all: Planned) -> Result<Picture
             None => plan,
         });
     }
-    if !list.is_empty() {
+    if !buffers.list.is_empty() {
         labels.note = "; each has an alloc node, and its place is the driver's".to_owned();
     }
-    let planned = match planned {
+    let plan = match planned {
         Some(planned) => planned,
-        None => plan::plan(&placed.reach, &list, plan::Effort::Default)
-            .map_err(|error| layout::plan_error(program, &ids, error))?,
+        None => plan::plan(&placed.reach, &buffers.list, plan::Effort::Default)
+            .map_err(|error| layout::plan_error(program, &buffers.ids, error))?,
     };
-    Ok((list, ids, planned, labels))
+    Ok(Pictured { buffers, plan, labels })
 }
 
 /// Returns the level of the node of each statement: the nodes before it on the longest path, without those of memory and hubs.
