@@ -22,7 +22,7 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTree
         draft.launch(id).filter(|launch| launch.lanes && is_free)
     };
     let device = |id: StatementId| draft.program.statements[id].device;
-    let mut groups: BTreeMap<Around<'_>, Vec<Branch>> = BTreeMap::new();
+    let mut groups: BTreeMap<BranchNeighbours<'_>, Vec<Branch>> = BTreeMap::new();
     for id in draft.launches.ids() {
         let begins = nodes.of[id] == id
             && single(id).is_some()
@@ -51,7 +51,7 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTree
 }
 
 /// The device of a branch, and what stands in front of it and behind it.
-type Around<'n> = (Device, &'n [StatementId], &'n [StatementId]);
+type BranchNeighbours<'n> = (Device, &'n [StatementId], &'n [StatementId]);
 
 /// A branch, by its first and last launch.
 struct Branch {

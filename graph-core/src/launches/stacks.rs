@@ -53,7 +53,7 @@ pub(super) fn stacked(
             None => done.push(chain),
         }
     }
-    let around = Around { draft, nodes };
+    let around = ChainNeighbours { draft, nodes };
     let mut candidates: Vec<Candidate> = Vec::new();
     for mut group in groups.into_values() {
         group.sort_by_key(|chain| chain.members[0]);
@@ -102,7 +102,7 @@ fn key(
 }
 
 /// Splits chains that begin at the same time into sets that also end at the same time, or are waited for together.
-fn sets(draft: &Draft<'_>, around: &Around<'_, '_>, group: Vec<Chain>) -> Vec<Vec<Chain>> {
+fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) -> Vec<Vec<Chain>> {
     let ends: Vec<BTreeSet<StatementId>> = group.iter().map(|chain| around.behind(chain).collect()).collect();
     if ends.windows(2).all(|pair| pair[0] == pair[1]) {
         return vec![group];
@@ -173,12 +173,12 @@ fn most(draft: &Draft<'_>, chain: &Chain, axis: Option<u8>) -> usize {
 }
 
 /// The statements before and behind chains.
-struct Around<'n, 'a> {
+struct ChainNeighbours<'n, 'a> {
     draft: &'n Draft<'a>,
     nodes: &'n Contracted,
 }
 
-impl Around<'_, '_> {
+impl ChainNeighbours<'_, '_> {
     /// Returns the nodes that take time and come after a chain.
     fn behind<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
         self.beside(chain, &self.nodes.after)
