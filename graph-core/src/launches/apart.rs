@@ -34,7 +34,7 @@ pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) ->
             nodes.entry(launch.kernel).or_default().push(node);
         }
     }
-    let explained = Explained::new(draft, given_up);
+    let explained = ApartExplainer::new(draft, given_up);
     let mut list = Vec::new();
     for nodes in nodes.into_values() {
         for mut nodes in unordered(draft, nodes) {
@@ -70,16 +70,16 @@ fn unordered(draft: &Draft<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<Sta
 }
 
 /// The inputs of explanations.
-struct Explained<'d, 'p> {
+struct ApartExplainer<'d, 'p> {
     draft: &'d Draft<'p>,
     begins: crate::index::Vector<StatementId, u32>,
     given_up: BTreeMap<StatementId, Why>,
 }
 
-impl<'d, 'p> Explained<'d, 'p> {
-    fn new(draft: &'d Draft<'p>, given_up: &GivenUp) -> Explained<'d, 'p> {
+impl<'d, 'p> ApartExplainer<'d, 'p> {
+    fn new(draft: &'d Draft<'p>, given_up: &GivenUp) -> ApartExplainer<'d, 'p> {
         let by_member = given_up.iter().flat_map(|(members, why)| members.iter().map(move |&id| (id, *why)));
-        Explained { draft, begins: beginnings(draft), given_up: by_member.collect() }
+        ApartExplainer { draft, begins: beginnings(draft), given_up: by_member.collect() }
     }
 
     /// Returns the reason that two launches of one kernel are not one.

@@ -62,7 +62,7 @@ pub(super) fn unfused(
     let mut added = batch::edges(draft, emitted.batches);
     added.extend(lanes);
     let reach = ordered(draft, &added)?;
-    let explained = Explained {
+    let explained = UnfusedExplainer {
         draft,
         now: Grow::new(draft, reach.as_ref().unwrap_or(&draft.reach), emitted.batches),
         alone: Grow::new(draft, &draft.reach, &[]),
@@ -89,7 +89,7 @@ pub(super) fn unfused(
 }
 
 /// The inputs of explanations.
-struct Explained<'d, 'a> {
+struct UnfusedExplainer<'d, 'a> {
     draft: &'d Draft<'a>,
     /// The order with the batches and lanes of the plan.
     now: Grow<'d, 'a>,
@@ -99,7 +99,7 @@ struct Explained<'d, 'a> {
     chain: BTreeMap<StatementId, &'d [StatementId]>,
 }
 
-impl Explained<'_, '_> {
+impl UnfusedExplainer<'_, '_> {
     /// Explains an edge to a statement.
     fn pair(&self, before: StatementId, second: StatementId) -> Option<Unfused> {
         let is_launch = |id: StatementId| self.draft.launch(id).is_some();
