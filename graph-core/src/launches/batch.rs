@@ -36,12 +36,12 @@ enum Alike<'a> {
 
 /// The properties that the members of a batch have in common: the body, the class of the begin, the kernel, the block, the shared
 /// memory.
-type Key = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
+type BatchKey = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
 
 /// Returns the batches, sorted by their first members. Those that are given up are added to `given_up`.
 pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     let begins = beginnings(draft);
-    let mut groups: BTreeMap<Key, Vec<StatementId>> = BTreeMap::new();
+    let mut groups: BTreeMap<BatchKey, Vec<StatementId>> = BTreeMap::new();
     for (statement, launch) in draft.launches.enumerate() {
         if let Some(launch) = launch
             && launch.batch != Batching::Never

@@ -9,12 +9,12 @@ use crate::ir::{Device, StatementId};
 use crate::scopes::ScopeId;
 
 /// The device, the body and the level of launches.
-type Key = (Device, Option<ScopeId>, u32);
+type LevelKey = (Device, Option<ScopeId>, u32);
 
 /// The launches of each level.
 pub(super) struct Levels<'d, 'a> {
     draft: &'d Draft<'a>,
-    levels: BTreeMap<Key, Level>,
+    levels: BTreeMap<LevelKey, Level>,
 }
 
 /// The launches of a level.
@@ -57,6 +57,6 @@ impl<'d, 'a> Levels<'d, 'a> {
     }
 }
 
-fn key(draft: &Draft<'_>, id: StatementId) -> Key {
+fn key(draft: &Draft<'_>, id: StatementId) -> LevelKey {
     (draft.program.statements[id].device, draft.scopes.around(id), draft.reach.levels()[id])
 }

@@ -23,7 +23,7 @@ const MOST_LAUNCHES: usize = 1 << 10;
 
 /// The properties that stacked chains have in common: the body, the class of the begin, the level, the block, true if they wait first, and the
 /// kernels with their shared memory.
-type Key = (Option<ScopeId>, u32, usize, [u32; 3], bool, Vec<(KernelId, u32)>);
+type StackKey = (Option<ScopeId>, u32, usize, [u32; 3], bool, Vec<(KernelId, u32)>);
 
 /// The grid of a chain, and the work of its launches.
 type Length<'a> = ([u32; 3], Vec<&'a [u64]>);
@@ -46,7 +46,7 @@ pub(super) fn stacked(
         return chains;
     }
     let begins = beginnings(draft);
-    let (mut done, mut groups) = (Vec::new(), BTreeMap::<Key, Vec<Chain>>::new());
+    let (mut done, mut groups) = (Vec::new(), BTreeMap::<StackKey, Vec<Chain>>::new());
     for chain in chains {
         match key(draft, &begins, levels, &chain) {
             Some(key) => groups.entry(key).or_default().push(chain),
@@ -92,7 +92,7 @@ fn key(
     begins: &Vector<StatementId, u32>,
     levels: &Vector<StatementId, usize>,
     chain: &Chain,
-) -> Option<Key> {
+) -> Option<StackKey> {
     let first = chain.members[0];
     let head = draft.launch(first)?;
     let launches = chain.members.iter().map(|&member| draft.launch(member).filter(|l| may_stack(l)));
