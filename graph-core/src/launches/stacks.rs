@@ -26,10 +26,10 @@ const MOST_LAUNCHES: usize = 1 << 10;
 type StackKey = (Option<ScopeId>, u32, usize, [u32; 3], bool, Vec<(KernelId, u32)>);
 
 /// The grid of a chain, and the work of its launches.
-type Length<'a> = ([u32; 3], Vec<&'a [u64]>);
+type ChainLength<'a> = ([u32; 3], Vec<&'a [u64]>);
 
 /// Chains that may be stacked, and the dimension of the grid.
-type Candidate = (Vec<Chain>, Option<u8>);
+type StackCandidate = (Vec<Chain>, Option<u8>);
 
 /// Stacks chains. `nodes` and `levels` are those of the order in which the chains were found.
 ///
@@ -54,7 +54,7 @@ pub(super) fn stacked(
         }
     }
     let around = ChainNeighbours { draft, nodes };
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut candidates: Vec<StackCandidate> = Vec::new();
     for mut group in groups.into_values() {
         group.sort_by_key(|chain| chain.members[0]);
         for set in sets(draft, &around, group) {
@@ -107,7 +107,7 @@ fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) 
     if ends.windows(2).all(|pair| pair[0] == pair[1]) {
         return vec![group];
     }
-    let mut alike: BTreeMap<Length<'_>, Vec<(Chain, BTreeSet<StatementId>)>> = BTreeMap::new();
+    let mut alike: BTreeMap<ChainLength<'_>, Vec<(Chain, BTreeSet<StatementId>)>> = BTreeMap::new();
     for (chain, ends) in group.into_iter().zip(ends) {
         let launches = || chain.members.iter().filter_map(|&member| draft.launch(member));
         let grid = launches().next().map_or([0; 3], |launch| launch.grid);
@@ -128,7 +128,7 @@ fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) 
 
 /// Makes as few stacks of a set as the parameter space allows, of about equal sizes. Chains of different grids are one stack if their blocks fit
 /// the limit of flattening, else those of each grid.
-fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<Candidate> {
+fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
     let launch = |chain: &Chain| draft.launch(chain.members[0]);
     let grid = |chain: &Chain| launch(chain).map_or([0; 3], |launch| launch.grid);
     let mut grids: BTreeMap<[u32; 3], Vec<Chain>> = BTreeMap::new();
@@ -152,7 +152,7 @@ fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<Candidate> {
 }
 
 /// Splits chains into as few parts as the parameter space allows, of about equal sizes.
-fn chunks(draft: &Draft<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<Candidate> {
+fn chunks(draft: &Draft<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<StackCandidate> {
     let most = set.iter().map(|chain| most(draft, chain, axis)).min().unwrap_or(0).max(1);
     let count = set.len().div_ceil(most);
     let part = |at: usize| set[at * set.len() / count..(at + 1) * set.len() / count].to_vec();
