@@ -43,7 +43,7 @@ pub fn mark(
     for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
         operation.after.iter().for_each(|&before| dependents[before] += 1);
     }
-    let levels = Levels::of(list);
+    let levels = OperationLevels::of(list);
     let producer = |at: OperationId| -> Option<OperationId> {
         runs[at].filter(|run| run.waits)?;
         let mut others = list[at].after.iter().copied().filter(|&before| !list[before].what.is_memory());
@@ -79,16 +79,16 @@ indices! {
 }
 
 /// The levels of the operations, without memory nodes. Operations of one level are assumed to run concurrently.
-struct Levels {
+struct OperationLevels {
     /// The level of each operation.
     of: Vector<OperationId, Level>,
     /// The number of nodes of each level.
     counts: Vector<Level, usize>,
 }
 
-impl Levels {
-    fn of(list: &Vector<OperationId, Operation>) -> Levels {
-        let mut levels = Levels { of: Vector::with_capacity(list.len()), counts: Vector::new() };
+impl OperationLevels {
+    fn of(list: &Vector<OperationId, Operation>) -> OperationLevels {
+        let mut levels = OperationLevels { of: Vector::with_capacity(list.len()), counts: Vector::new() };
         for operation in list {
             let before = operation
                 .after

@@ -11,7 +11,7 @@ use super::blocks::Blocks;
 use super::decision::{Batch, GivenUp, Why};
 use super::draft::{Contracted, Draft};
 use super::launch::{Launch, Length};
-use super::levels::{Level, Levels};
+use super::levels::{LaunchLevel, LaunchLevels};
 use super::stacks;
 use crate::ir::StatementId;
 
@@ -42,7 +42,7 @@ pub(super) fn widths(
     let rows = rows(draft, &batches);
     let (mut kept, mut left) = (Vec::with_capacity(batches.len()), Left::new());
     let in_rows = rows.iter().filter(|row| row.len() > 1).flatten();
-    let levels = Levels::of(draft, in_rows.flat_map(|(_, members)| members.iter().copied()));
+    let levels = LaunchLevels::of(draft, in_rows.flat_map(|(_, members)| members.iter().copied()));
     for row in rows {
         let first = row[0].1[0];
         let open = open_levels(draft, &levels, &row, &fuses);
@@ -129,12 +129,12 @@ fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<Statemen
 /// levels or more one after another. The levels of a row that would be halved are left together, or none is.
 fn open_levels(
     draft: &Draft<'_>,
-    levels: &Levels<'_, '_>,
+    levels: &LaunchLevels<'_, '_>,
     row: &Row,
     fuses: &impl Fn(StatementId, Manner) -> bool,
 ) -> Vec<bool> {
     let may_stack = |&member: &StatementId| draft.launch(member).is_some_and(stacks::may_stack);
-    let gains = |level: &Level| draft.tuning.gains_by_stacking(level.length, &level.grids);
+    let gains = |level: &LaunchLevel| draft.tuning.gains_by_stacking(level.length, &level.grids);
     let is_open = |(_, members): &(usize, Vec<StatementId>)| {
         let level = levels.level(members[0]);
         fuses(members[0], Manner::Stacked) && members.iter().all(may_stack) && level.is_some_and(gains)
@@ -148,10 +148,10 @@ fn open_levels(
 }
 
 /// Returns true if one kernel for each chain of a row is faster than a launch for each level.
-fn are_better_fused(draft: &Draft<'_>, levels: &Levels<'_, '_>, row: &Row) -> bool {
+fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &Row) -> bool {
     row.len() > 1
         && row.iter().all(|(_, members)| {
-            let gains = |Level { grids, length, .. }: &Level| {
+            let gains = |LaunchLevel { grids, length, .. }: &LaunchLevel| {
                 draft.tuning.gains_by_fusing(row.len(), members.len(), *length == Length::Short, grids)
             };
             levels.level(members[0]).is_some_and(gains)

@@ -15,7 +15,7 @@
 use super::decision::{Batch, Chain, Decision, Fault, Obstacle};
 use super::draft::{Contracted, Draft};
 use super::launch::{Footing, Fusing, Launch};
-use super::levels::{Level, Levels};
+use super::levels::{LaunchLevel, LaunchLevels};
 use super::stacks;
 use crate::index::Vector;
 use crate::ir::{BufferId, Program, StatementId};
@@ -200,9 +200,9 @@ fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
     let may_be_fused =
         |&id: &StatementId| draft.launch(id).is_some_and(|launch| matches!(launch.fuse, Fusing::With(_)));
     let ids = || draft.launches.ids().filter(may_be_fused);
-    let levels = Levels::of(draft, ids());
+    let levels = LaunchLevels::of(draft, ids());
     let loses =
-        |level: &Level| level.launches > 1 && draft.tuning.loses_by_fusing(level.length, &level.grids);
+        |level: &LaunchLevel| level.launches > 1 && draft.tuning.loses_by_fusing(level.length, &level.grids);
     ids().filter(|&id| levels.level(id).is_some_and(loses)).collect()
 }
 

@@ -12,13 +12,13 @@ use crate::scopes::ScopeId;
 type LevelKey = (Device, Option<ScopeId>, u32);
 
 /// The launches of each level.
-pub(super) struct Levels<'d, 'a> {
+pub(super) struct LaunchLevels<'d, 'a> {
     draft: &'d Draft<'a>,
-    levels: BTreeMap<LevelKey, Level>,
+    levels: BTreeMap<LevelKey, LaunchLevel>,
 }
 
 /// The launches of a level.
-pub(super) struct Level {
+pub(super) struct LaunchLevel {
     /// The number of launches.
     pub launches: usize,
     /// Their blocks, by the blocks of a wave of their kernels.
@@ -27,18 +27,18 @@ pub(super) struct Level {
     pub length: Length,
 }
 
-impl<'d, 'a> Levels<'d, 'a> {
+impl<'d, 'a> LaunchLevels<'d, 'a> {
     /// Sums up the launches among some statements.
     ///
     /// # Complexity
     ///
     /// O(n log n) in the statements.
-    pub fn of(draft: &'d Draft<'a>, statements: impl Iterator<Item = StatementId>) -> Levels<'d, 'a> {
-        let mut levels = Levels { draft, levels: BTreeMap::new() };
+    pub fn of(draft: &'d Draft<'a>, statements: impl Iterator<Item = StatementId>) -> LaunchLevels<'d, 'a> {
+        let mut levels = LaunchLevels { draft, levels: BTreeMap::new() };
         for id in statements {
             let Some(launch) = draft.launch(id) else { continue };
             let length = draft.tuning.length_of(launch);
-            let level = levels.levels.entry(key(draft, id)).or_insert(Level {
+            let level = levels.levels.entry(key(draft, id)).or_insert(LaunchLevel {
                 launches: 0,
                 grids: BTreeMap::new(),
                 length,
@@ -52,7 +52,7 @@ impl<'d, 'a> Levels<'d, 'a> {
     }
 
     /// Returns the level of a statement; `None` if it has none of the launches.
-    pub fn level(&self, id: StatementId) -> Option<&Level> {
+    pub fn level(&self, id: StatementId) -> Option<&LaunchLevel> {
         self.levels.get(&key(self.draft, id))
     }
 }

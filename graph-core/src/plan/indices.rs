@@ -9,5 +9,5 @@ indices! {
     /// ([`BufferOrder`](super::BufferOrder)).
     pub struct Rank;
     /// A decision of a search: the number of decisions before it.
-    pub(super) struct Level;
+    pub(super) struct DecisionLevel;
 }

@@ -26,7 +26,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use super::indices::{Level, Rank};
+use super::indices::{DecisionLevel, Rank};
 use super::instance::{CliqueIndex, Instance};
 use crate::bits::{self, clear, has, last, ones, or_into, set};
 use crate::index::{Index, Vector};
@@ -184,7 +184,7 @@ impl Search<'_> {
                 for i in problem.conflicts.neighbours(b) {
                     if has(&self.free, i) {
                         or_into(&mut self.dead_end, self.reasons.row(i));
-                    } else if self.level[i] != Level::NONE {
+                    } else if self.level[i] != DecisionLevel::NONE {
                         set(&mut self.dead_end, self.level[i]);
                     }
                 }
@@ -249,7 +249,7 @@ impl Search<'_> {
         }
     }
 
-    fn defer(&mut self, b: Rank, level: Level) {
+    fn defer(&mut self, b: Rank, level: DecisionLevel) {
         self.record(b, OldReason::NONE);
         self.set_deferred(b, true);
         set(self.reasons.row_mut(b), level);
@@ -263,7 +263,9 @@ impl Search<'_> {
         exact
             && self.twins[b].iter().any(|&a| {
                 let top = self.offsets[a] + self.problem.sizes[a];
-                self.level[a] != Level::NONE && top == self.resting[b] && self.priority[a] > self.priority[b]
+                self.level[a] != DecisionLevel::NONE
+                    && top == self.resting[b]
+                    && self.priority[a] > self.priority[b]
             })
     }
 
@@ -271,7 +273,7 @@ impl Search<'_> {
     /// false if none has.
     fn backjump(&mut self) -> bool {
         loop {
-            let Some(level) = last::<Level>(&self.dead_end) else {
+            let Some(level) = last::<DecisionLevel>(&self.dead_end) else {
                 return false;
             };
             while self.frames.len() > level.index() + 1 {

@@ -20,7 +20,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::indices::{Level, Rank};
+use super::indices::{DecisionLevel, Rank};
 use super::intervals::{Intervals, Time, TimeRange};
 use super::search::Outcome;
 use crate::bits::{Matrix, clear, last, or_into, set, words};
@@ -147,13 +147,13 @@ struct Search<'l> {
     unplaced: usize,
     offsets: Vector<Rank, u64>,
     /// The decision that placed a buffer, or `NONE`.
-    level: Vector<Rank, Level>,
+    level: Vector<Rank, DecisionLevel>,
     /// The bytes that may still be wasted at a time.
     slack: Vector<Time, u64>,
     /// Row `t`: the decisions that wasted bytes at time `t`.
     wasted_by: Matrix<Time>,
     /// For each time the heights that the skyline had, ascending, with the decisions that raised it to them.
-    stacks: Vector<Time, Vec<(u64, Level)>>,
+    stacks: Vector<Time, Vec<(u64, DecisionLevel)>>,
     segments: Vec<Segment>,
     snapshots: Vec<Segment>,
     frames: Vec<Frame>,
@@ -196,7 +196,7 @@ impl<'l> Search<'l> {
             ends,
             unplaced,
             offsets: Vector::filled(0, n),
-            level: Vector::filled(Level::NONE, n),
+            level: Vector::filled(DecisionLevel::NONE, n),
             slack: intervals.loads.iter().map(|&load| capacity - load).collect(),
             wasted_by: Matrix::from_words(row_words, vec![0; times * row_words]),
             stacks: Vector::filled(Vec::new(), times),
@@ -233,8 +233,8 @@ impl<'l> Search<'l> {
     }
 
     /// Returns the level of the top frame.
-    fn top(&self) -> Level {
-        Level::new(self.frames.len() - 1)
+    fn top(&self) -> DecisionLevel {
+        DecisionLevel::new(self.frames.len() - 1)
     }
 
     fn spend(&mut self, steps: usize) {
@@ -308,7 +308,7 @@ impl<'l> Search<'l> {
             let (time, list) = self.at_end(valley, end, step);
             looked += 1 + list.len();
             for &b in list {
-                if self.level[b] != Level::NONE || !valley.contains(self.intervals.spans[b]) {
+                if self.level[b] != DecisionLevel::NONE || !valley.contains(self.intervals.spans[b]) {
                     continue;
                 }
                 let empty_to = wall.min(height + self.sizes[b]);
@@ -338,7 +338,7 @@ impl<'l> Search<'l> {
                 set(reason, level);
             }
             for &b in list {
-                if self.level[b] != Level::NONE && valley.contains(self.intervals.spans[b]) {
+                if self.level[b] != DecisionLevel::NONE && valley.contains(self.intervals.spans[b]) {
                     set(reason, self.level[b]);
                 }
             }
@@ -466,7 +466,7 @@ impl<'l> Search<'l> {
         true
     }
 
-    fn waste(&mut self, span: TimeRange, bytes: u64, top: u64, level: Level) {
+    fn waste(&mut self, span: TimeRange, bytes: u64, top: u64, level: DecisionLevel) {
         for time in span.times() {
             self.slack[time] -= bytes;
             self.stacks[time].push((top, level));
@@ -519,7 +519,7 @@ impl<'l> Search<'l> {
             for time in filled.times() {
                 self.stacks[time].pop();
             }
-            self.level[candidate.buffer] = Level::NONE;
+            self.level[candidate.buffer] = DecisionLevel::NONE;
             self.unplaced += 1;
         }
         let touched = empty.length() + filled.length();
@@ -529,7 +529,7 @@ impl<'l> Search<'l> {
     /// Jumps back to the latest decision in the conflict set `dead_end` that has an alternative left, and applies that one. Returns
     /// false if none has.
     fn backjump(&mut self) -> bool {
-        while let Some(latest) = last::<Level>(&self.dead_end) {
+        while let Some(latest) = last::<DecisionLevel>(&self.dead_end) {
             while self.frames.len() > latest.index() + 1 {
                 self.undo();
                 self.close();

@@ -2,7 +2,7 @@
 
 use crate::bits::{Matrix, clear, lowest, set, words};
 use crate::index::{Index, Vector, indices, wide};
-use crate::plan::indices::{Level, Rank};
+use crate::plan::indices::{DecisionLevel, Rank};
 use crate::plan::instance::{CliqueIndex, Instance, Membership};
 use crate::plan::problem::Problem;
 
@@ -72,7 +72,7 @@ pub(super) struct Search<'p> {
     pub row_words: usize,
     pub free: Vec<u64>,
     pub offsets: Vector<Rank, u64>,
-    pub level: Vector<Rank, Level>,
+    pub level: Vector<Rank, DecisionLevel>,
     /// The lowest offset above all placed neighbours.
     pub resting: Vector<Rank, u64>,
     /// The lower bound on the offset: above `resting` if the buffer is deferred.
@@ -133,7 +133,7 @@ impl<'p> Search<'p> {
             row_words,
             free,
             offsets: Vector::filled(0, n),
-            level: Vector::filled(Level::NONE, n),
+            level: Vector::filled(DecisionLevel::NONE, n),
             resting: Vector::filled(0, n),
             low: Vector::filled(0, n),
             deferred: Vector::filled(false, n),
@@ -158,8 +158,8 @@ impl<'p> Search<'p> {
     }
 
     /// Returns the level of the top frame.
-    pub fn top(&self) -> Level {
-        Level::new(self.frames.len() - 1)
+    pub fn top(&self) -> DecisionLevel {
+        DecisionLevel::new(self.frames.len() - 1)
     }
 
     /// Returns the unplaced members of a clique.
@@ -203,7 +203,7 @@ impl<'p> Search<'p> {
         self.deferred[b] = deferred;
     }
 
-    pub fn place(&mut self, b: Rank, level: Level) {
+    pub fn place(&mut self, b: Rank, level: DecisionLevel) {
         let problem = self.problem;
         let offset = self.resting[b];
         let size = problem.sizes[b];
@@ -279,7 +279,7 @@ impl<'p> Search<'p> {
         }
         if placed != Rank::NONE {
             set(&mut self.free, placed);
-            self.level[placed] = Level::NONE;
+            self.level[placed] = DecisionLevel::NONE;
             for &s in &self.cliques_of[placed] {
                 self.unplaced_bytes[s] += self.problem.sizes[placed];
                 // Decisions are undone in reverse order, so the buffer is the first placed member.
