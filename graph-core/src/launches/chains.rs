@@ -90,10 +90,10 @@ fn sorted(mut members: Vec<StatementId>) -> Vec<StatementId> {
 }
 
 /// The batches of consecutive levels, each with its members in the order of the chains.
-type Row = Vec<(usize, Vec<StatementId>)>;
+type BatchRow = Vec<(usize, Vec<StatementId>)>;
 
 /// Returns the rows of batches: each batch is in one.
-fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<Row> {
+fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<BatchRow> {
     let nodes = Contracted::new(&draft.reach, batches);
     let by_node: BTreeMap<StatementId, usize> =
         batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
@@ -114,7 +114,11 @@ fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<Row> {
 }
 
 /// Returns the row that begins with a batch. `after` has the batch behind each, with the successors of its members.
-fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<StatementId, StatementId>)>]) -> Row {
+fn row(
+    head: usize,
+    batches: &[Batch],
+    after: &[Option<(usize, BTreeMap<StatementId, StatementId>)>],
+) -> BatchRow {
     let mut row = vec![(head, batches[head].members.clone())];
     while let Some((at, members)) = row.last()
         && let Some((next, successors)) = &after[*at]
@@ -130,7 +134,7 @@ fn row(head: usize, batches: &[Batch], after: &[Option<(usize, BTreeMap<Statemen
 fn open_levels(
     draft: &Draft<'_>,
     levels: &LaunchLevels<'_, '_>,
-    row: &Row,
+    row: &BatchRow,
     fuses: &impl Fn(StatementId, Manner) -> bool,
 ) -> Vec<bool> {
     let may_stack = |&member: &StatementId| draft.launch(member).is_some_and(stacks::may_stack);
@@ -148,7 +152,7 @@ fn open_levels(
 }
 
 /// Returns true if one kernel for each chain of a row is faster than a launch for each level.
-fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &Row) -> bool {
+fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &BatchRow) -> bool {
     row.len() > 1
         && row.iter().all(|(_, members)| {
             let gains = |LaunchLevel { grids, length, .. }: &LaunchLevel| {
@@ -183,7 +187,7 @@ enum Width {
 }
 
 /// Returns the width that is best for most batches of a row.
-fn width(draft: &Draft<'_>, row: &Row) -> Width {
+fn width(draft: &Draft<'_>, row: &BatchRow) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }

@@ -14,7 +14,7 @@ const MOST_COPIES: usize = 64;
 
 /// A range of a buffer of the templates that is written.
 #[derive(Clone, Debug)]
-struct Row {
+struct TemplateRange {
     buffer: BufferId,
     lo: Poly,
     hi: Poly,
@@ -22,9 +22,9 @@ struct Row {
     like: DimId,
 }
 
-impl Row {
+impl TemplateRange {
     /// Returns true if another row is the same range where variables have these values.
-    fn is(&self, other: &Row, values: &[(Poly, Poly)]) -> bool {
+    fn is(&self, other: &TemplateRange, values: &[(Poly, Poly)]) -> bool {
         let same = |one: &Poly, other: &Poly| {
             one == other || in_turn(one, values).is_some_and(|one| in_turn(other, values) == Some(one))
         };
@@ -271,8 +271,8 @@ impl Sampler<'_> {
     }
 
     /// Writes ranges behind a region, whether its statements run or not.
-    fn write(&mut self, region: usize, rows: Vec<Row>) {
-        for Row { buffer, lo, hi, like } in rows {
+    fn write(&mut self, region: usize, rows: Vec<TemplateRange>) {
+        for TemplateRange { buffer, lo, hi, like } in rows {
             let buffer = self.buffers[buffer];
             let (lo, hi) = (self.push(lo, like), self.push(hi, like));
             self.out.regions.list[region].written.push((buffer, lo, hi));
@@ -281,14 +281,14 @@ impl Sampler<'_> {
 
     /// Returns the ranges that the turns of a loop from `lo` to `hi` write together: those where one turn ends at the begin of
     /// the next, or begins at its end.
-    fn rows_of(&self, body: &[Item], variable: &Poly, lo: &Poly, hi: &Poly) -> Vec<Row> {
+    fn rows_of(&self, body: &[Item], variable: &Poly, lo: &Poly, hi: &Poly) -> Vec<TemplateRange> {
         let mut renamed = BTreeSet::new();
         self.renamed_in(body, &mut renamed);
         let mut rows = self.rows(body, &[(variable.clone(), lo.clone())]);
         rows.retain(|row| !renamed.contains(&row.buffer));
         let rows = rows.into_iter().filter_map(|row| over_turns(row, variable, lo, hi, self.runs(lo, hi)));
         let value = |poly: &Poly| in_turn(poly, &self.turns).unwrap_or_else(|| poly.clone());
-        rows.map(|row| Row { lo: value(&row.lo), hi: value(&row.hi), ..row }).collect()
+        rows.map(|row| TemplateRange { lo: value(&row.lo), hi: value(&row.hi), ..row }).collect()
     }
 
     /// Adds the names that a body gives other buffers: those that it renames and those that it allocates.
@@ -315,8 +315,8 @@ impl Sampler<'_> {
 
     /// Returns the ranges that items write, over the variables of all loops around them, and the unions of adjacent ones. `loops` are the
     /// variables of these loops, each with its first value.
-    fn rows(&self, items: &[Item], loops: &[(Poly, Poly)]) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
+    fn rows(&self, items: &[Item], loops: &[(Poly, Poly)]) -> Vec<TemplateRange> {
+        let mut rows: Vec<TemplateRange> = Vec::new();
         // Bodies of conditional nodes may not run.
         let mut bodies = 0;
         for item in items {
@@ -335,7 +335,7 @@ impl Sampler<'_> {
                     let accesses = self.source.program.statements[*statement].accesses.iter();
                     let written =
                         accesses.filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite));
-                    rows.extend(written.map(|access| Row {
+                    rows.extend(written.map(|access| TemplateRange {
                         buffer: access.buffer,
                         lo: self.source.polys[access.lo].clone(),
                         hi: self.source.polys[access.hi].clone(),
@@ -357,9 +357,10 @@ impl Sampler<'_> {
                         (self.rows(arm, loops), fixed(condition.implied(at, &Poly::clone), loops))
                     };
                     let arms: Vec<_> = choice.arms.iter().enumerate().map(arm).collect();
-                    let in_arm = |row: &Row, (own, values): &(Vec<Row>, Vec<(Poly, Poly)>)| {
-                        own.iter().any(|other| row.is(other, values))
-                    };
+                    let in_arm =
+                        |row: &TemplateRange, (own, values): &(Vec<TemplateRange>, Vec<(Poly, Poly)>)| {
+                            own.iter().any(|other| row.is(other, values))
+                        };
                     for row in arms.iter().flat_map(|(own, _)| own) {
                         let known = rows.iter().any(|other| row.is(other, &[]));
                         if !known && arms.iter().all(|arm| in_arm(row, arm)) {
@@ -391,7 +392,7 @@ fn fixed(not_negative: Vec<Poly>, loops: &[(Poly, Poly)]) -> Vec<(Poly, Poly)> {
 const MOST_ROWS: usize = 64;
 
 /// Adds the ranges that adjacent ones make.
-fn joined(mut rows: Vec<Row>) -> Vec<Row> {
+fn joined(mut rows: Vec<TemplateRange>) -> Vec<TemplateRange> {
     let mut at = 0;
     while at < rows.len() && rows.len() < MOST_ROWS {
         for other in 0..at {
@@ -399,8 +400,10 @@ fn joined(mut rows: Vec<Row>) -> Vec<Row> {
                 let (first, second) = (&rows[first], &rows[second]);
                 if first.buffer == second.buffer && first.hi == second.lo && first.lo != second.hi {
                     let (lo, hi) = (first.lo.clone(), second.hi.clone());
-                    let row = Row { lo, hi, ..*first };
-                    let known = |one: &Row| (one.buffer, &one.lo, &one.hi) == (row.buffer, &row.lo, &row.hi);
+                    let row = TemplateRange { lo, hi, ..*first };
+                    let known = |one: &TemplateRange| {
+                        (one.buffer, &one.lo, &one.hi) == (row.buffer, &row.lo, &row.hi)
+                    };
                     if !rows.iter().any(known) {
                         rows.push(row);
                     }
@@ -413,7 +416,13 @@ fn joined(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// Returns the range that the turns of a loop write together, if that is one.
-fn over_turns(row: Row, variable: &Poly, lo: &Poly, hi: &Poly, runs: bool) -> Option<Row> {
+fn over_turns(
+    row: TemplateRange,
+    variable: &Poly,
+    lo: &Poly,
+    hi: &Poly,
+    runs: bool,
+) -> Option<TemplateRange> {
     if !mentions(&row.lo, variable) && !mentions(&row.hi, variable) {
         return runs.then_some(row);
     }
@@ -421,11 +430,11 @@ fn over_turns(row: Row, variable: &Poly, lo: &Poly, hi: &Poly, runs: bool) -> Op
     let one = Poly::constant(1);
     let next = variable.plus(&one)?;
     if at(&row.lo, &next)? == row.hi {
-        return Some(Row { lo: at(&row.lo, lo)?, hi: at(&row.lo, hi)?, ..row });
+        return Some(TemplateRange { lo: at(&row.lo, lo)?, hi: at(&row.lo, hi)?, ..row });
     }
     if at(&row.hi, &next)? == row.lo {
         let last = hi.minus(&one)?;
-        return Some(Row { lo: at(&row.lo, &last)?, hi: at(&row.hi, lo)?, ..row });
+        return Some(TemplateRange { lo: at(&row.lo, &last)?, hi: at(&row.hi, lo)?, ..row });
     }
     None
 }
