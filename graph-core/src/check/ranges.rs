@@ -11,7 +11,7 @@ use crate::spans::{FEW, NumericRange, Spans};
 #[derive(Clone, Default)]
 pub(super) struct State {
     /// The first write of each range; repeated writes of a range add nothing.
-    pub distinct: Vec<Range>,
+    pub distinct: Vec<WrittenRange>,
     known: Pairs,
     /// Ranges that several writes cover together. These writes are relied on already.
     covered: Pairs,
@@ -21,7 +21,7 @@ pub(super) struct State {
 
 /// A written range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(super) struct WrittenRange {
     pub lo: DimId,
     pub hi: DimId,
     /// The write; `None` for a range that the turns of a loop write together.
@@ -55,7 +55,7 @@ impl State {
             return;
         }
         self.known.insert(lo, hi);
-        self.distinct.push(Range { lo, hi, write });
+        self.distinct.push(WrittenRange { lo, hi, write });
         let from = match &self.spans {
             Some(_) => self.distinct.len() - 1,
             None if self.distinct.len() > FEW => 0,
@@ -69,7 +69,7 @@ impl State {
 
     /// Returns ranges that together provably cover an access; `None` if there are none, or if the access was covered by an
     /// earlier call.
-    pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
+    pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
         if self.covered.contains(access.lo, access.hi) {
             return Some(Vec::new());
         }
@@ -84,10 +84,11 @@ impl State {
 
     /// Returns ranges that together provably cover an access. From the access's start, each range that begins at or before
     /// a reached point reaches its own end. O(distinct writes²) bound comparisons in the worst case.
-    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
+    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
         // Usually one write covers the access.
-        let contains =
-            |range: &&Range| bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi);
+        let contains = |range: &&WrittenRange| {
+            bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi)
+        };
         if let Some(&one) = self.distinct.iter().find(contains) {
             return Some(vec![one]);
         }
@@ -95,7 +96,7 @@ impl State {
             return Some(Vec::new());
         }
         // Reached points, each with the write that ends there and the point from which it was reached.
-        let mut points: Vec<(DimId, Option<(Range, usize)>)> = vec![(access.lo, None)];
+        let mut points: Vec<(DimId, Option<(WrittenRange, usize)>)> = vec![(access.lo, None)];
         let mut unused = self.distinct.clone();
         let mut at = 0;
         while at < points.len() {
@@ -117,7 +118,12 @@ impl State {
 
     /// Computes [`State::chain`] for numeric bounds, with the same result. Ranges that do not touch the access cannot
     /// contribute. O(n log n) in those that do.
-    fn chain_of_numbers(&self, spans: &Spans, bounds: &Bounds, asked: NumericRange) -> Option<Vec<Range>> {
+    fn chain_of_numbers(
+        &self,
+        spans: &Spans,
+        bounds: &Bounds,
+        asked: NumericRange,
+    ) -> Option<Vec<WrittenRange>> {
         let NumericRange { lo, hi } = asked;
         let near = spans.near(asked).into_iter().filter_map(|slot| {
             let range = self.distinct[size(slot)];
@@ -132,7 +138,7 @@ impl State {
             return Some(Vec::new());
         }
         near.sort_by_key(|(range, _)| range.lo);
-        let mut points: Vec<(i64, Option<(Range, usize)>)> = vec![(lo, None)];
+        let mut points: Vec<(i64, Option<(WrittenRange, usize)>)> = vec![(lo, None)];
         let mut unused = near.as_mut_slice();
         let mut at = 0;
         while at < points.len() {
@@ -162,15 +168,16 @@ impl State {
     }
 
     /// Returns the ranges that are also in `other`.
-    pub fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
+    pub fn common(&self, other: &[WrittenRange], bounds: &Bounds) -> Vec<WrittenRange> {
         let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
-        let same = |one: &Range, other: &Range| equal(one.lo, other.lo) && equal(one.hi, other.hi);
+        let same =
+            |one: &WrittenRange, other: &WrittenRange| equal(one.lo, other.lo) && equal(one.hi, other.hi);
         self.distinct.iter().filter(|one| other.iter().any(|other| same(one, other))).copied().collect()
     }
 }
 
 /// Returns the ranges on the path to a point, the last one first.
-fn steps<P>(points: &[(P, Option<(Range, usize)>)], to: usize) -> Vec<Range> {
+fn steps<P>(points: &[(P, Option<(WrittenRange, usize)>)], to: usize) -> Vec<WrittenRange> {
     let mut chain = Vec::new();
     let mut step = points[to].1;
     while let Some((range, from)) = step {

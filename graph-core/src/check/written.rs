@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lives::Life;
-use super::ranges::{Range, State};
+use super::ranges::{State, WrittenRange};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
@@ -266,7 +266,7 @@ struct Entered<'r> {
     next: usize,
     stack: Vec<(&'r Region, Vec<State>)>,
     /// For each choice and buffer: the ranges that all arms so far have written.
-    arms: BTreeMap<u32, Vec<Vec<Range>>>,
+    arms: BTreeMap<u32, Vec<Vec<WrittenRange>>>,
     /// By choice of the device, for each buffer: the number of writes before its arms.
     begun: BTreeMap<u32, Vec<usize>>,
 }
@@ -326,7 +326,7 @@ impl<'r> Entered<'r> {
                 writes.map(|write| CoveringWrite { relied_on: false, ..write }).collect();
             written[joined].writes.extend(writes);
         }
-        let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
+        let common: Vec<Vec<WrittenRange>> = match self.arms.get(&arm.choice) {
             None => after.into_iter().map(|state| state.distinct).collect(),
             Some(others) => {
                 after.iter().zip(others).map(|(state, other)| state.common(other, &ordered.bounds)).collect()

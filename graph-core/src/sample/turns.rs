@@ -33,7 +33,7 @@ impl TemplateRange {
 }
 
 /// A loop over a range, with the values of its ends.
-struct Range<'l> {
+struct RangeLoop<'l> {
     each: &'l Loop,
     variable: Poly,
     lo: Poly,
@@ -61,7 +61,7 @@ impl Sampler<'_> {
         let room = MOST_COPIES / self.copies;
         let last = room >= 4 && self.tells_last(&each.body, &variable, &lo, &hi);
         let turns = if room < 2 { 1 } else { self.period(&each.body).clamp(2, room) };
-        let range = Range { each, variable, lo, hi, turns, last };
+        let range = RangeLoop { each, variable, lo, hi, turns, last };
         let copies = self.copies;
         self.copies *= range.turns + 2 * usize::from(range.last);
         if last {
@@ -77,7 +77,7 @@ impl Sampler<'_> {
     }
 
     /// Samples the turns from one on, each of which may be none. `last` says that the last turn is not among them.
-    fn chain(&mut self, range: &Range<'_>, turn: usize, last: bool) {
+    fn chain(&mut self, range: &RangeLoop<'_>, turn: usize, last: bool) {
         let begun = range.lo.plus(&Poly::constant(i128::from(wide(turn))));
         let Some(value) = begun.filter(|_| turn < range.turns) else { return };
         let more = range.hi.minus(&value).and_then(|left| left.minus(&Poly::constant(1 + i128::from(last))));
@@ -105,7 +105,7 @@ impl Sampler<'_> {
         join.end(self);
     }
 
-    fn turn(&mut self, range: &Range<'_>, value: Poly) {
+    fn turn(&mut self, range: &RangeLoop<'_>, value: Poly) {
         self.turns.push((range.variable.clone(), value));
         self.views();
         self.items(&range.each.body);
@@ -113,7 +113,7 @@ impl Sampler<'_> {
     }
 
     /// Samples a loop whose last turn differs: no turn, one that is the last, or several.
-    fn first_and_last(&mut self, range: &Range<'_>) {
+    fn first_and_last(&mut self, range: &RangeLoop<'_>) {
         let (Some(before), Some(turns)) = (range.hi.minus(&Poly::constant(1)), range.hi.minus(&range.lo))
         else {
             return;
@@ -151,7 +151,7 @@ impl Sampler<'_> {
 
     /// Adds the writes of the turns before the last one. A range that they are not proved to write in all counts as written too,
     /// since a turn between may have written it.
-    fn before_last(&mut self, range: &Range<'_>, before: &Poly) {
+    fn before_last(&mut self, range: &RangeLoop<'_>, before: &Poly) {
         let region = self.open();
         let rows = self.rows_of(&range.each.body, &range.variable, &range.lo, before);
         self.write(region, rows);
