@@ -25,7 +25,7 @@ indices! {
 pub struct Bounds {
     polys: Vector<DimId, Poly>,
     facts: Facts,
-    places: Vector<DimId, Place>,
+    places: Vector<DimId, LinePoint>,
     lines: Vector<LineIndex, Line>,
     /// The answers for `0 <= dk * axis + dc`. Only looked up, never iterated.
     asked: RefCell<HashMap<(AxisIndex, i64, i64), bool>>,
@@ -33,7 +33,7 @@ pub struct Bounds {
 
 /// `k * axis + c` on a line.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinePoint {
     line: LineIndex,
     k: i64,
     c: i64,
@@ -64,17 +64,17 @@ impl Bounds {
             .iter()
             .map(|poly| {
                 let Some((axis, k, c, rest)) = split(poly) else {
-                    return Place { line: NOWHERE, k: 0, c: 0 };
+                    return LinePoint { line: NOWHERE, k: 0, c: 0 };
                 };
                 if axis.is_empty() {
-                    return Place { line: CONSTANTS, k: 0, c };
+                    return LinePoint { line: CONSTANTS, k: 0, c };
                 }
                 let next = AxisIndex::new(axes.len());
                 let number = *axes.entry(axis.clone()).or_insert(next);
                 let plain = rest == Poly::default();
                 let line =
                     *numbers.entry((axis, rest)).or_insert_with(|| lines.push(Line { axis: number, plain }));
-                Place { line, k, c }
+                LinePoint { line, k, c }
             })
             .collect();
         Bounds { polys, facts, places, lines, asked: RefCell::default() }

@@ -30,12 +30,12 @@ pub struct Buffer {
 
 indices! {
     /// A row of [`BufferOrder`]: that of a node, or behind all of these that of a rank.
-    struct Line;
+    struct OrderRow;
 }
 
-impl Line {
-    fn of_node(v: Node) -> Line {
-        Line::new(v.index())
+impl OrderRow {
+    fn of_node(v: Node) -> OrderRow {
+        OrderRow::new(v.index())
     }
 }
 
@@ -50,7 +50,7 @@ pub struct BufferOrder {
     rank: Vector<BufferIndex, Rank>,
     /// The row of a node has the ranks of the buffers whose live range ends before the node begins; the row of a rank has those of the
     /// buffers that are before the buffer of that rank.
-    rows: SharedRows<Line>,
+    rows: SharedRows<OrderRow>,
     /// The number of nodes.
     nodes: usize,
 }
@@ -106,11 +106,11 @@ impl BufferOrder {
             }
         }
         let nodes = reach.len();
-        let mut rows: SharedRows<Line> = SharedRows::new(nodes + n, n);
+        let mut rows: SharedRows<OrderRow> = SharedRows::new(nodes + n, n);
         for &v in reach.topological() {
-            let mut row = rows.fill(Line::of_node(v));
+            let mut row = rows.fill(OrderRow::of_node(v));
             for &p in &reach.reduced()[v] {
-                row.or(Line::of_node(p));
+                row.or(OrderRow::of_node(p));
                 over_after[p].iter().for_each(|&r| row.set(r));
             }
             over_at[v].iter().for_each(|&r| row.set(r));
@@ -119,16 +119,16 @@ impl BufferOrder {
             let Some((&first, rest)) = begins[b].split_first() else {
                 continue;
             };
-            let mut row = rows.fill(Line::new(nodes + r.index()));
-            row.or(Line::of_node(first));
-            rest.iter().for_each(|&v| row.and(Line::of_node(v)));
+            let mut row = rows.fill(OrderRow::new(nodes + r.index()));
+            row.or(OrderRow::of_node(first));
+            rest.iter().for_each(|&v| row.and(OrderRow::of_node(v)));
         }
         BufferOrder { begins, ends, by_rank, rank, rows, nodes }
     }
 
     /// Returns the ranks of the buffers that are before the one of rank `r`: all are less than `r`.
     fn before_row(&self, r: Rank) -> Row<'_> {
-        self.rows.row(Line::new(self.nodes + r.index()))
+        self.rows.row(OrderRow::new(self.nodes + r.index()))
     }
 
     /// Returns the number of buffers.
