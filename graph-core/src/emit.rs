@@ -33,7 +33,7 @@ pub fn emit(
     edges_before_reduction: usize,
     tuning: &Tuning,
 ) -> Result<Operations, Cycle> {
-    let mut draft = Draft { scopes: Scopes::of(program), ..Draft::default() };
+    let mut draft = UnsortedOperations { scopes: Scopes::of(program), ..UnsortedOperations::default() };
     draft.statements(program, placed, nodes, layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs(tuning);
@@ -71,7 +71,7 @@ fn depth(program: &Program, placed: &Placed) -> usize {
 
 /// The operations before they are sorted topologically.
 #[derive(Default)]
-struct Draft {
+struct UnsortedOperations {
     list: Vector<OperationId, Operation>,
     keys: Vector<OperationId, Priority>,
     /// The operation of each statement; `NONE` for memory statements.
@@ -96,7 +96,7 @@ enum Phase {
     BeforeNext,
 }
 
-impl Draft {
+impl UnsortedOperations {
     /// Returns the statement in front of all arms of the outermost conditional statement that a statement stands in;
     /// itself, if it stands in none.
     fn before(&self, id: StatementId) -> StatementId {
