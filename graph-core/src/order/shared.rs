@@ -50,7 +50,7 @@ impl Use<'_> {
 
 /// Earlier uses of one effect that later ones may have to follow.
 #[derive(Default)]
-struct Frontier<'a> {
+struct EffectFrontier<'a> {
     /// The uses that every later use of another effect must follow.
     open: Vec<Use<'a>>,
     /// The uses that only uses of this effect must follow: all others follow a later use of it.
@@ -75,7 +75,7 @@ pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(Statement
         needed
     };
     if forward {
-        let mut frontiers: BTreeMap<Effect<'_>, Frontier<'_>> = BTreeMap::new();
+        let mut frontiers: BTreeMap<Effect<'_>, EffectFrontier<'_>> = BTreeMap::new();
         for next in uses {
             for (&effect, frontier) in &mut frontiers {
                 frontier.step(effect, next, &mut order);
@@ -96,7 +96,7 @@ pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(Statement
     edges
 }
 
-impl<'a> Frontier<'a> {
+impl<'a> EffectFrontier<'a> {
     /// Orders the next use behind those of `effect`. `order` says whether the two are different statements.
     fn step(
         &mut self,
