@@ -9,7 +9,7 @@ use crate::reach::Reach;
 
 /// A violation of the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum OffsetFault {
     /// The number of offsets is not that of the buffers.
     Count {
         /// The offsets.
@@ -38,15 +38,15 @@ pub enum Fault {
     },
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for OffsetFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Count { offsets, buffers } => write!(f, "{offsets} offsets for {buffers} buffers"),
-            Fault::Unaligned { buffer, offset } => {
+            OffsetFault::Count { offsets, buffers } => write!(f, "{offsets} offsets for {buffers} buffers"),
+            OffsetFault::Unaligned { buffer, offset } => {
                 write!(f, "buffer {buffer} lies at {offset}, which is no multiple of its alignment")
             }
-            Fault::Above { buffer } => write!(f, "buffer {buffer} ends above the total"),
-            Fault::Shared { first, second } => write!(
+            OffsetFault::Above { buffer } => write!(f, "buffer {buffer} ends above the total"),
+            OffsetFault::Shared { first, second } => write!(
                 f,
                 "buffers {first} and {second} share bytes, and neither is over before the other begins"
             ),
@@ -54,7 +54,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for OffsetFault {}
 
 /// Checks the offsets of a graph's buffers.
 ///
@@ -66,7 +66,7 @@ pub fn check(
     buffers: &Vector<BufferIndex, Buffer>,
     offsets: &Vector<BufferIndex, u64>,
     total: u64,
-) -> Result<(), Fault> {
+) -> Result<(), OffsetFault> {
     let over = |b: &Buffer, c: &Buffer| {
         let mut ends = b.users.iter().chain(&b.before_free);
         !b.stays && ends.all(|&u| c.users.iter().chain(&c.after_alloc).all(|&f| reach.precedes(u, f)))
@@ -77,19 +77,19 @@ pub fn check(
     };
     let room = |b: BufferIndex| if buffers[b].users.is_empty() { 0 } else { buffers[b].size };
     if offsets.len() != buffers.len() {
-        return Err(Fault::Count { offsets: offsets.len(), buffers: buffers.len() });
+        return Err(OffsetFault::Count { offsets: offsets.len(), buffers: buffers.len() });
     }
     for (first, &offset) in offsets.enumerate() {
         let align = buffers[first].align;
         if align == 0 || !offset.is_multiple_of(align) {
-            return Err(Fault::Unaligned { buffer: first, offset });
+            return Err(OffsetFault::Unaligned { buffer: first, offset });
         }
         let Some(end) = offset.checked_add(room(first)).filter(|&end| end <= total) else {
-            return Err(Fault::Above { buffer: first });
+            return Err(OffsetFault::Above { buffer: first });
         };
         for (second, &other) in offsets.enumerate().take(first.index()) {
             if other < end && offset < other + room(second) && together(first, second) {
-                return Err(Fault::Shared { first: second, second: first });
+                return Err(OffsetFault::Shared { first: second, second: first });
             }
         }
     }
