@@ -60,7 +60,7 @@ impl Hole {
     }
 }
 
-struct Chain {
+struct FreeChain {
     /// The order in which chains are tried: a guess at an arbitrary choice.
     rank: u64,
     tail: BufferIndex,
@@ -68,7 +68,7 @@ struct Chain {
     holes: Vec<Hole>,
 }
 
-impl Chain {
+impl FreeChain {
     /// Adds a freed block, coalesced with adjacent ones. `leads` are the frees from which paths lead to this one.
     fn free(&mut self, hole: Hole, leads: &[u64]) {
         let Hole { mut from, mut to, .. } = hole;
@@ -142,7 +142,7 @@ pub(super) fn packing(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths
 fn packed(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths, guess: u64) -> Packing {
     let mut packing = Packing::default();
     let mut addresses: Vector<BufferIndex, u64> = Vector::filled(0, sizes.len());
-    let mut chains: Vec<Chain> = Vec::new();
+    let mut chains: Vec<FreeChain> = Vec::new();
     for (now, emit) in emission.iter().enumerate() {
         match *emit {
             Emit::Node(_) => {}
@@ -174,7 +174,7 @@ fn packed(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths, gu
                 } else {
                     let rank = (wide(b.index()) + 1).wrapping_mul(guess);
                     let at = chains.partition_point(|chain| chain.rank < rank);
-                    chains.insert(at, Chain { rank, tail: b, holes: vec![hole] });
+                    chains.insert(at, FreeChain { rank, tail: b, holes: vec![hole] });
                 }
             }
         }
