@@ -152,7 +152,7 @@ pub fn fit(
 ) -> Result<Budgeted, BudgetError> {
     let memories = rounded(memories)?;
     let given = Graph::of(reach.clone(), &memories, costs);
-    let search = Search { given: &given, scopes, memories: &memories, costs, budget, effort };
+    let search = BudgetSearch { given: &given, scopes, memories: &memories, costs, budget, effort };
     let plans = search.plans(&given);
     if most(&plans).1 <= budget {
         let path = given.path();
@@ -317,7 +317,7 @@ struct OrderablePair {
     c: BufferIndex,
 }
 
-struct Search<'a> {
+struct BudgetSearch<'a> {
     given: &'a Graph,
     scopes: &'a Scopes,
     memories: &'a [Memory],
@@ -338,7 +338,7 @@ impl Best {
     }
 }
 
-impl Search<'_> {
+impl BudgetSearch<'_> {
     /// Searches for edges; `unchanged` are the plans without.
     fn run(&self, unchanged: &[Plan]) -> Result<Budgeted, BudgetError> {
         let mut best = Best(None);

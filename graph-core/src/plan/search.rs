@@ -31,7 +31,7 @@ use super::instance::{CliqueIndex, Instance};
 use crate::bits::{self, clear, has, last, ones, or_into, set};
 use crate::index::{Index, Vector};
 pub(super) use state::Rule;
-use state::{Frame, OldReason, Search};
+use state::{CliqueSearch, OldReason, SearchFrame};
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) fn search(
     patience: u64,
     steps: &mut u64,
 ) -> Outcome {
-    let mut search = Search::new(instance, capacity, priority, rule, *steps);
+    let mut search = CliqueSearch::new(instance, capacity, priority, rule, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
@@ -70,7 +70,7 @@ enum Next {
     DeadEnd,
 }
 
-impl Search<'_> {
+impl CliqueSearch<'_> {
     fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
             match self.propagate() {
@@ -220,7 +220,13 @@ impl Search<'_> {
         let priority = self.priority;
         self.candidates[candidates..].sort_unstable_by_key(|&b| priority[b]);
         let count = self.candidates.len() - candidates;
-        self.frames.push(Frame { candidates, count, next: 0, trail: self.trail.len(), placed: Rank::NONE });
+        self.frames.push(SearchFrame {
+            candidates,
+            count,
+            next: 0,
+            trail: self.trail.len(),
+            placed: Rank::NONE,
+        });
     }
 
     /// Applies the next alternative of the top frame: each buffer that can lie on the floor, then to defer all of them.

@@ -55,7 +55,7 @@ pub(super) fn search(
     if intervals.loads.iter().any(|&load| load > capacity) {
         return Outcome::Impossible;
     }
-    let mut search = Search::new(intervals, sizes, capacity, preference, *steps);
+    let mut search = ValleySearch::new(intervals, sizes, capacity, preference, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
@@ -86,7 +86,7 @@ struct Walls {
 }
 
 /// The parts of a valley that an alternative takes.
-struct Taken {
+struct ValleyParts {
     /// The part that is wasted.
     empty: TimeRange,
     /// The part that the buffer fills.
@@ -121,7 +121,7 @@ struct CandidateRank {
 }
 
 /// A decision.
-struct Frame {
+struct ValleyFrame {
     valley: Segment,
     end: End,
     /// The index of its first alternative in `candidates`; they end where those of the next frame begin.
@@ -131,7 +131,7 @@ struct Frame {
     snapshot: usize,
 }
 
-struct Search<'l> {
+struct ValleySearch<'l> {
     intervals: &'l Intervals,
     sizes: &'l Vector<Rank, u64>,
     capacity: u64,
@@ -156,7 +156,7 @@ struct Search<'l> {
     stacks: Vector<Time, Vec<(u64, DecisionLevel)>>,
     segments: Vec<Segment>,
     snapshots: Vec<Segment>,
-    frames: Vec<Frame>,
+    frames: Vec<ValleyFrame>,
     candidates: Vec<Candidate>,
     /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others, follow from.
     conflict_sets: Vec<u64>,
@@ -164,14 +164,14 @@ struct Search<'l> {
     dead_end: Vec<u64>,
 }
 
-impl<'l> Search<'l> {
+impl<'l> ValleySearch<'l> {
     fn new(
         intervals: &'l Intervals,
         sizes: &'l Vector<Rank, u64>,
         capacity: u64,
         preference: Preference<'l>,
         steps: u64,
-    ) -> Search<'l> {
+    ) -> ValleySearch<'l> {
         let (n, times) = (sizes.len(), intervals.loads.len());
         let mut starts: Vector<Time, Vec<Rank>> = Vector::filled(Vec::new(), times);
         let mut ends: Vector<Time, Vec<Rank>> = Vector::filled(Vec::new(), times + 1);
@@ -185,7 +185,7 @@ impl<'l> Search<'l> {
         }
         let row_words = words(2 * n + 64);
         let all = TimeRange::new(Time::new(0), Time::new(times));
-        Search {
+        ValleySearch {
             intervals,
             sizes,
             capacity,
@@ -387,7 +387,7 @@ impl<'l> Search<'l> {
         self.conflict_sets = reason;
         let snapshot = self.snapshots.len();
         self.snapshots.extend_from_slice(&self.segments);
-        self.frames.push(Frame { valley, end, candidates: first, next: first, snapshot });
+        self.frames.push(ValleyFrame { valley, end, candidates: first, next: first, snapshot });
     }
 
     /// Returns the sort key of an alternative.
@@ -438,7 +438,7 @@ impl<'l> Search<'l> {
         let (valley, end) = (frame.valley, frame.end);
         let at = self.segments.partition_point(|segment| segment.span.from < valley.span.from);
         let Candidate { buffer, empty_to, .. } = candidate;
-        let Taken { empty, filled } = taken(self.intervals, valley.span, end, buffer);
+        let ValleyParts { empty, filled } = taken(self.intervals, valley.span, end, buffer);
         self.waste(empty, empty_to - valley.height, empty_to, level);
         let mut pieces = [empty, filled, filled].map(|span| Segment::new(span, empty_to));
         if buffer != Rank::NONE {
@@ -506,7 +506,8 @@ impl<'l> Search<'l> {
         let Some(frame) = self.frames.last() else { return };
         let level = self.top();
         let candidate = self.candidates[frame.next - 1];
-        let Taken { empty, filled } = taken(self.intervals, frame.valley.span, frame.end, candidate.buffer);
+        let ValleyParts { empty, filled } =
+            taken(self.intervals, frame.valley.span, frame.end, candidate.buffer);
         let bytes = candidate.empty_to - frame.valley.height;
         self.segments.clear();
         self.segments.extend_from_slice(&self.snapshots[frame.snapshot..]);
@@ -558,14 +559,14 @@ impl<'l> Search<'l> {
 }
 
 /// Returns the parts of a valley that an alternative takes.
-fn taken(intervals: &Intervals, valley: TimeRange, end: End, buffer: Rank) -> Taken {
+fn taken(intervals: &Intervals, valley: TimeRange, end: End, buffer: Rank) -> ValleyParts {
     if buffer == Rank::NONE {
-        return Taken { empty: valley, filled: TimeRange::new(valley.to, valley.to) };
+        return ValleyParts { empty: valley, filled: TimeRange::new(valley.to, valley.to) };
     }
     let filled = intervals.spans[buffer];
     let empty = match end {
         End::Left => TimeRange::new(valley.from, filled.from),
         End::Right => TimeRange::new(filled.to, valley.to),
     };
-    Taken { empty, filled }
+    ValleyParts { empty, filled }
 }

@@ -27,7 +27,7 @@ pub enum Rule {
 }
 
 /// The bounds of a buffer before a change.
-pub(super) struct Change {
+pub(super) struct TrailEntry {
     pub buffer: Rank,
     pub resting: u64,
     pub low: u64,
@@ -37,7 +37,7 @@ pub(super) struct Change {
 }
 
 /// A decision: the buffer that lies on the floor of a clique.
-pub(super) struct Frame {
+pub(super) struct SearchFrame {
     /// The index of its first alternative in `candidates`; they end where those of the next frame begin.
     pub candidates: usize,
     pub count: usize,
@@ -48,7 +48,7 @@ pub(super) struct Frame {
 
 /// The floor of a clique: the lowest offset of its unplaced buffers.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Floor {
+pub(super) struct CliqueFloor {
     pub at: u64,
     /// The number of its unplaced buffers whose bound is the floor.
     pub alternatives: u32,
@@ -60,7 +60,7 @@ pub(super) struct Floor {
 }
 
 /// The search below one capacity.
-pub(super) struct Search<'p> {
+pub(super) struct CliqueSearch<'p> {
     pub problem: &'p Problem,
     pub cliques_of: &'p Vector<Rank, Vector<Membership, CliqueIndex>>,
     pub twins: &'p Vector<Rank, Vec<Rank>>,
@@ -89,24 +89,24 @@ pub(super) struct Search<'p> {
     pub unplaced_count: Vector<CliqueIndex, usize>,
     /// The index of each buffer in the `members` of each of its cliques.
     pub slots: Vector<Rank, Vector<Membership, Slot>>,
-    pub floors: Vector<CliqueIndex, Floor>,
-    pub trail: Vec<Change>,
+    pub floors: Vector<CliqueIndex, CliqueFloor>,
+    pub trail: Vec<TrailEntry>,
     pub old_reasons: Vec<u64>,
-    pub frames: Vec<Frame>,
+    pub frames: Vec<SearchFrame>,
     pub candidates: Vec<Rank>,
     /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others, follow from.
     pub conflict_sets: Vec<u64>,
     pub dead_end: Vec<u64>,
 }
 
-impl<'p> Search<'p> {
+impl<'p> CliqueSearch<'p> {
     pub fn new(
         instance: &'p Instance<'p>,
         capacity: u64,
         priority: &'p Vector<Rank, u32>,
         rule: Rule,
         steps: u64,
-    ) -> Search<'p> {
+    ) -> CliqueSearch<'p> {
         let problem = instance.problem;
         let n = problem.sizes.len();
         let mut free = vec![0; words(n)];
@@ -122,7 +122,7 @@ impl<'p> Search<'p> {
         let unplaced_count = members.iter().map(Vector::len).collect();
         // A branch has at most one level for each placed buffer, and those at which buffers are deferred.
         let row_words = words(2 * n + 64);
-        Search {
+        CliqueSearch {
             problem,
             cliques_of: &instance.cliques_of,
             twins: &instance.twins,
@@ -143,7 +143,10 @@ impl<'p> Search<'p> {
             members,
             unplaced_count,
             slots,
-            floors: Vector::filled(Floor { stale: true, ..Floor::default() }, problem.cliques.len()),
+            floors: Vector::filled(
+                CliqueFloor { stale: true, ..CliqueFloor::default() },
+                problem.cliques.len(),
+            ),
             trail: Vec::new(),
             old_reasons: Vec::new(),
             frames: Vec::new(),
@@ -170,7 +173,8 @@ impl<'p> Search<'p> {
     pub fn refresh(&mut self, s: CliqueIndex) {
         let members = self.unplaced_members(s);
         let at = members.iter().map(|&(b, _)| self.low[b]).min().unwrap_or(u64::MAX);
-        let mut floor = Floor { at, alternatives: 0, best_priority: u32::MAX, settled: true, stale: false };
+        let mut floor =
+            CliqueFloor { at, alternatives: 0, best_priority: u32::MAX, settled: true, stale: false };
         for &(b, _) in members {
             if self.low[b] == at {
                 floor.alternatives += 1;
@@ -185,7 +189,7 @@ impl<'p> Search<'p> {
     pub fn record(&mut self, buffer: Rank, reason: OldReason) {
         let b = buffer;
         let (resting, low, deferred) = (self.resting[b], self.low[b], self.deferred[b]);
-        self.trail.push(Change { buffer, resting, low, deferred, reason });
+        self.trail.push(TrailEntry { buffer, resting, low, deferred, reason });
     }
 
     /// Invalidates the floors that depend on `b`: those at or above `from`.
