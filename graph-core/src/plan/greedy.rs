@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 /// The offsets of the buffers, and the end of the highest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct GreedyLayout {
     pub offsets: Vector<Rank, u64>,
     pub total: u64,
 }
@@ -16,7 +16,7 @@ pub(super) struct Layout {
 /// Places the buffers in the given order, each at the lowest offset at which it shares no bytes with the conflicting ones placed before.
 ///
 /// Subtracts the work from `steps`, saturating: all buffers are placed. O(n² / 64 + conflicts · log n).
-pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layout {
+pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> GreedyLayout {
     let n = problem.sizes.len();
     let mut offsets = Vector::filled(0, n);
     let mut total = 0;
@@ -65,7 +65,7 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layou
         unite(&mut taken, offset, offset + bytes);
     }
     *steps = steps.saturating_sub(wide(looked));
-    Layout { offsets, total }
+    GreedyLayout { offsets, total }
 }
 
 /// Adds a range to ascending ranges with gaps between them.

@@ -1,6 +1,6 @@
 //! Placement: greedy in several orders, then search.
 
-use super::greedy::{Layout, Traits, place};
+use super::greedy::{GreedyLayout, Traits, place};
 use super::indices::Rank;
 use super::problem::{Effort, Offsets, Problem};
 use super::{cliques, intervals, portfolio};
@@ -16,7 +16,7 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let mut steps = effort.steps(problem.sizes.len());
     let intervals = intervals::Intervals::of(problem);
     let enough = steps / 2;
-    let mut best: Option<Layout> = None;
+    let mut best: Option<GreedyLayout> = None;
     let traits = Traits::of(problem);
     // For intervals the order by size packs best, and the steps may not suffice for all orders.
     for order in traits.orders(intervals.is_some()) {

@@ -2,7 +2,7 @@
 //! problems, and a search with bad early decisions seldom recovers. When all have failed, random priorities take their place, until
 //! the lower bound is reached or no steps are left.
 
-use super::greedy::{Layout, Traits};
+use super::greedy::{GreedyLayout, Traits};
 use super::indices::Rank;
 use super::instance::Instance;
 use super::intervals::Intervals;
@@ -26,10 +26,10 @@ enum Strategy {
 pub(super) fn improve(
     problem: &Problem,
     intervals: Option<&Intervals>,
-    best: Layout,
+    best: GreedyLayout,
     goal: u64,
     steps: &mut u64,
-) -> Layout {
+) -> GreedyLayout {
     let traits = Traits::of(problem);
     let instance = Instance::of(problem);
     let grain = grain(problem);
@@ -68,7 +68,7 @@ pub(super) fn improve(
 struct Bisection<'i, 'p> {
     instance: &'i Instance<'p>,
     intervals: Option<&'i Intervals>,
-    best: Layout,
+    best: GreedyLayout,
     /// A lower bound, raised by each proof that a capacity is too small.
     goal: u64,
     grain: u64,
@@ -142,7 +142,7 @@ impl Bisection<'_, '_> {
         match &outcome {
             Outcome::Found(offsets) => {
                 let total = end(self.instance.problem, offsets);
-                self.best = Layout { total, offsets: offsets.clone() };
+                self.best = GreedyLayout { total, offsets: offsets.clone() };
             }
             Outcome::Impossible => self.goal = (capacity + 1).next_multiple_of(self.grain),
             Outcome::Unknown => {}
