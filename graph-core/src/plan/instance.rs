@@ -13,7 +13,7 @@ indices! {
 }
 
 /// The lookup tables of a problem.
-pub(super) struct Instance<'p> {
+pub(super) struct ProblemTables<'p> {
     pub problem: &'p Problem,
     /// The cliques of each buffer of non-zero size.
     pub cliques_of: Vector<Rank, Vector<Membership, CliqueIndex>>,
@@ -21,15 +21,15 @@ pub(super) struct Instance<'p> {
     pub twins: Vector<Rank, Vec<Rank>>,
 }
 
-impl<'p> Instance<'p> {
-    pub fn of(problem: &'p Problem) -> Instance<'p> {
+impl<'p> ProblemTables<'p> {
+    pub fn of(problem: &'p Problem) -> ProblemTables<'p> {
         let mut cliques_of = Vector::filled(Vector::new(), problem.sizes.len());
         for (s, clique) in ids(problem.cliques.len()).zip(&problem.cliques) {
             for &b in clique.iter().filter(|&&b| problem.sizes[b] > 0) {
                 cliques_of[b].push(s);
             }
         }
-        Instance { problem, cliques_of, twins: twins(problem) }
+        ProblemTables { problem, cliques_of, twins: twins(problem) }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::greedy::{GreedyLayout, Traits};
 use super::indices::Rank;
-use super::instance::Instance;
+use super::instance::ProblemTables;
 use super::intervals::Intervals;
 use super::problem::{Problem, common_divisor, end};
 use super::random::Random;
@@ -31,7 +31,7 @@ pub(super) fn improve(
     steps: &mut u64,
 ) -> GreedyLayout {
     let traits = Traits::of(problem);
-    let instance = Instance::of(problem);
+    let instance = ProblemTables::of(problem);
     let grain = grain(problem);
     let mut strategies = strategies(&traits, intervals.is_some());
     let n = wide(problem.sizes.len());
@@ -66,7 +66,7 @@ pub(super) fn improve(
 
 /// A binary search for the least capacity that a strategy succeeds at.
 struct Bisection<'i, 'p> {
-    instance: &'i Instance<'p>,
+    instance: &'i ProblemTables<'p>,
     intervals: Option<&'i Intervals>,
     best: GreedyLayout,
     /// A lower bound, raised by each proof that a capacity is too small.

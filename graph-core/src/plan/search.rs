@@ -27,7 +27,7 @@ mod state;
 mod tests;
 
 use super::indices::{DecisionLevel, Rank};
-use super::instance::{CliqueIndex, Instance};
+use super::instance::{CliqueIndex, ProblemTables};
 use crate::bits::{self, clear, has, last, ones, or_into, set};
 use crate::index::{Index, Vector};
 pub(super) use state::Rule;
@@ -47,7 +47,7 @@ pub(super) enum Outcome {
 /// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`; gives up when no steps are
 /// left, or after `patience` dead ends.
 pub(super) fn search(
-    instance: &Instance<'_>,
+    instance: &ProblemTables<'_>,
     capacity: u64,
     priority: &Vector<Rank, u32>,
     rule: Rule,

@@ -3,7 +3,7 @@
 use crate::bits::{Matrix, clear, lowest, set, words};
 use crate::index::{Index, Vector, indices, wide};
 use crate::plan::indices::{DecisionLevel, Rank};
-use crate::plan::instance::{CliqueIndex, Instance, Membership};
+use crate::plan::instance::{CliqueIndex, Membership, ProblemTables};
 use crate::plan::problem::Problem;
 
 indices! {
@@ -101,7 +101,7 @@ pub(super) struct CliqueSearch<'p> {
 
 impl<'p> CliqueSearch<'p> {
     pub fn new(
-        instance: &'p Instance<'p>,
+        instance: &'p ProblemTables<'p>,
         capacity: u64,
         priority: &'p Vector<Rank, u32>,
         rule: Rule,

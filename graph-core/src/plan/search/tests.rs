@@ -67,7 +67,7 @@ proptest! {
     fn the_search_is_exact(n in 1usize..7, seed in any::<u64>()) {
         let problem = problem(n, seed);
         let least = least(&problem);
-        let instance = Instance::of(&problem);
+        let instance = ProblemTables::of(&problem);
         let mut random = Random::new(seed ^ 1);
         let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));

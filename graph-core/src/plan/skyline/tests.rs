@@ -1,7 +1,7 @@
 //! The search for intervals against the search for any conflict graph.
 
 use super::*;
-use crate::plan::instance::Instance;
+use crate::plan::instance::ProblemTables;
 use crate::plan::random::Random;
 use crate::plan::search::{self, Rule};
 use crate::plan::{Bound, Conflicts, Problem};
@@ -57,7 +57,7 @@ proptest! {
         let (lives, problem) = problem(n, times, most, seed);
         let intervals = Intervals::of(&problem).expect("lives are intervals");
         prop_assert_eq!(intervals.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
-        let instance = Instance::of(&problem);
+        let instance = ProblemTables::of(&problem);
         let mut random = Random::new(seed ^ 1);
         let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
