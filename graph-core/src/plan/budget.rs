@@ -85,7 +85,7 @@ pub type Memory = Vector<BufferIndex, Buffer>;
 
 /// A pair of buffers that was ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct OrderedPair {
     /// The index of their memory.
     pub memory: usize,
     /// The buffer whose live range ends first.
@@ -103,11 +103,11 @@ pub struct Step {
 
 /// A solution: edges under which the buffers fit.
 #[derive(Clone, Debug)]
-pub struct Budgeted {
+pub struct BudgetedOrder {
     /// The added edges of the transitive reduction; sorted.
     pub edges: Vec<(Node, Node)>,
     /// The pairs that were ordered.
-    pub steps: Vec<Step>,
+    pub steps: Vec<OrderedPair>,
     /// The order with the edges.
     pub reach: Reach,
     /// The plans of the memories under that order.
@@ -118,7 +118,7 @@ pub struct Budgeted {
     pub path_after: u64,
 }
 
-impl Budgeted {
+impl BudgetedOrder {
     /// Returns the bytes of the memory that takes most.
     #[must_use]
     pub fn most(&self) -> u64 {
@@ -149,7 +149,7 @@ pub fn fit(
     costs: &Vector<Node, u64>,
     budget: u64,
     effort: Effort,
-) -> Result<Budgeted, BudgetError> {
+) -> Result<BudgetedOrder, BudgetError> {
     let memories = rounded(memories)?;
     let given = Graph::of(reach.clone(), &memories, costs);
     let search = BudgetSearch { given: &given, scopes, memories: &memories, costs, budget, effort };
@@ -157,7 +157,14 @@ pub fn fit(
     if most(&plans).1 <= budget {
         let path = given.path();
         let (edges, steps) = (Vec::new(), Vec::new());
-        return Ok(Budgeted { edges, steps, reach: given.reach, plans, path_before: path, path_after: path });
+        return Ok(BudgetedOrder {
+            edges,
+            steps,
+            reach: given.reach,
+            plans,
+            path_before: path,
+            path_after: path,
+        });
     }
     if let Some(memory) = plans.iter().position(|plan| plan.floor.bytes > budget) {
         return Err(BudgetError::BelowFloor { budget, memory, floor: plans[memory].floor.clone() });
@@ -330,7 +337,7 @@ struct BudgetSearch<'a> {
 struct Best(Option<(usize, u64)>);
 
 impl Best {
-    fn add(&mut self, found: &Budgeted) {
+    fn add(&mut self, found: &BudgetedOrder) {
         let (memory, bytes) = most(&found.plans);
         if self.0.is_none_or(|(_, best)| bytes < best) {
             self.0 = Some((memory, bytes));
@@ -340,13 +347,13 @@ impl Best {
 
 impl BudgetSearch<'_> {
     /// Searches for edges; `unchanged` are the plans without.
-    fn run(&self, unchanged: &[Plan]) -> Result<Budgeted, BudgetError> {
+    fn run(&self, unchanged: &[Plan]) -> Result<BudgetedOrder, BudgetError> {
         let mut best = Best(None);
         let mut targets = vec![self.budget; self.memories.len()];
         let mut feasible = false;
         // Offsets may need more bytes than the heaviest antichain weighs: the target of a memory is lowered by the difference.
         for _ in 0..8 {
-            let mut shortest: Option<Budgeted> = None;
+            let mut shortest: Option<BudgetedOrder> = None;
             let mut lowest: Vec<u64> = vec![u64::MAX; self.memories.len()];
             for guide in [Guide::Path, Guide::Bytes] {
                 let Some(sequence) = self.sequence(guide, &targets) else {
@@ -359,7 +366,7 @@ impl BudgetSearch<'_> {
                     .iter_mut()
                     .zip(&found.plans)
                     .for_each(|(lowest, plan)| *lowest = plan.total.min(*lowest));
-                let better = |than: &Budgeted| {
+                let better = |than: &BudgetedOrder| {
                     (found.path_after, found.edges.len()) < (than.path_after, than.edges.len())
                 };
                 if found.most() <= self.budget && shortest.as_ref().is_none_or(better) {
@@ -423,8 +430,8 @@ impl BudgetSearch<'_> {
     }
 
     /// Orders pairs of buffers as in `sequence` until the heaviest antichain of each memory weighs at most its target.
-    fn order_pairs(&self, sequence: &Sequence, targets: &[u64]) -> Budgeted {
-        let mut steps: Vec<Step> = Vec::new();
+    fn order_pairs(&self, sequence: &Sequence, targets: &[u64]) -> BudgetedOrder {
+        let mut steps: Vec<OrderedPair> = Vec::new();
         let mut graph = Graph::of(self.given.reach.clone(), self.memories, self.costs);
         for (memory, &target) in targets.iter().enumerate() {
             graph = self.order_pairs_of(memory, target, sequence, graph, &mut steps);
@@ -438,7 +445,7 @@ impl BudgetSearch<'_> {
         target: u64,
         sequence: &Sequence,
         mut graph: Graph,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<OrderedPair>,
     ) -> Graph {
         let buffers = &self.memories[memory];
         let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
@@ -477,7 +484,7 @@ impl BudgetSearch<'_> {
             let (mut saves, mut costs) =
                 (bound.bytes.saturating_sub(next_bound.bytes), next.path() - graph.path());
             for (&(donor, receiver), edges) in taken.iter().zip(edges) {
-                steps.push(Step { memory, donor, receiver, edges, saves, costs });
+                steps.push(OrderedPair { memory, donor, receiver, edges, saves, costs });
                 // The effect of several steps together is attributed to the first one.
                 (saves, costs) = (0, 0);
             }
@@ -518,7 +525,7 @@ impl BudgetSearch<'_> {
     }
 
     /// Returns the solution with the nodes one after the other.
-    fn linearized(&self, sequence: &Sequence) -> Budgeted {
+    fn linearized(&self, sequence: &Sequence) -> BudgetedOrder {
         let mut preds = self.given.reach.reduced().clone();
         let mut followed = Vector::filled(false, preds.len());
         preds.iter().flatten().for_each(|&p| followed[p] = true);
@@ -541,7 +548,7 @@ impl BudgetSearch<'_> {
         memories.map(|(buffers, order)| plan_ordered(&graph.reach, buffers, order, self.effort)).collect()
     }
 
-    fn budgeted(&self, graph: Graph, steps: Vec<Step>) -> Budgeted {
+    fn budgeted(&self, graph: Graph, steps: Vec<OrderedPair>) -> BudgetedOrder {
         let plans = self.plans(&graph);
         let mut edges = Vec::new();
         for (v, list) in graph.reach.reduced().enumerate() {
@@ -550,11 +557,11 @@ impl BudgetSearch<'_> {
         }
         edges.sort_unstable();
         let (path_before, path_after) = (self.given.path(), graph.path());
-        Budgeted { edges, steps, reach: graph.reach, plans, path_before, path_after }
+        BudgetedOrder { edges, steps, reach: graph.reach, plans, path_before, path_after }
     }
 
     /// Drops steps, from the last to the first, without which the plan still fits and the critical path is no longer.
-    fn without_redundant(&self, mut found: Budgeted) -> Budgeted {
+    fn without_redundant(&self, mut found: BudgetedOrder) -> BudgetedOrder {
         if found.steps.len() > FEW_STEPS {
             return found;
         }

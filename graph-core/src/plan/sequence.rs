@@ -17,21 +17,21 @@ const MOST_STATES: usize = 20_000;
 
 indices! {
     /// An index in a linear extension.
-    pub(super) struct Step;
+    pub(super) struct SequenceIndex;
 }
 
 /// A linear extension of the order of the nodes.
 pub(super) struct Sequence {
     /// The nodes.
-    pub nodes: Vector<Step, Node>,
+    pub nodes: Vector<SequenceIndex, Node>,
     /// The index of each node.
-    pub position: Vector<Node, Step>,
+    pub position: Vector<Node, SequenceIndex>,
 }
 
 impl Sequence {
     pub fn of(nodes: Vec<Node>) -> Sequence {
-        let nodes: Vector<Step, Node> = nodes.into();
-        let mut position = Vector::filled(Step::NONE, nodes.len());
+        let nodes: Vector<SequenceIndex, Node> = nodes.into();
+        let mut position = Vector::filled(SequenceIndex::NONE, nodes.len());
         for (at, &v) in nodes.enumerate() {
             position[v] = at;
         }

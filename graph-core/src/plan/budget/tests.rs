@@ -5,7 +5,7 @@ use crate::plan::check;
 use crate::plan::testing::{graphs, listed};
 use proptest::prelude::*;
 
-fn check_budgeted(reach: &Reach, memories: &[Memory], budget: u64, found: &Budgeted) {
+fn check_budgeted(reach: &Reach, memories: &[Memory], budget: u64, found: &BudgetedOrder) {
     assert_eq!(found.plans.len(), memories.len());
     for (buffers, plan) in memories.iter().zip(&found.plans) {
         let rounded = planning::rounded(buffers).unwrap();
