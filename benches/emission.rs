@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
-use cuweave_core::plan::{Buffer, BufferIndex, BufferOrder, Effort, Rank, antichain, plan};
+use cuweave_core::plan::{BufferIndex, BufferOrder, Effort, PlannerBuffer, Rank, antichain, plan};
 use cuweave_core::reach::{Node, Reach};
 use cuweave_testkit::random::Random;
 use cuweave_testkit::traces;
@@ -56,7 +56,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-type Buffers = Vector<BufferIndex, Buffer>;
+type Buffers = Vector<BufferIndex, PlannerBuffer>;
 type Preds = Vector<Node, Vec<Node>>;
 type Case = (String, Preds, Buffers);
 
@@ -93,7 +93,7 @@ fn on_a_chain(rows: &Vector<Rank, traces::Row>) -> (Preds, Buffers) {
         .map(|row| {
             let mut users = vec![Node::new(at(row.lower)), Node::new(at(row.upper) - 1)];
             users.dedup();
-            Buffer { size: row.size * SCALE, align: 256, users, ..Buffer::default() }
+            PlannerBuffer { size: row.size * SCALE, align: 256, users, ..PlannerBuffer::default() }
         })
         .collect();
     let kernels = moments.len().saturating_sub(1);
@@ -120,7 +120,7 @@ fn shapes() -> Vec<Case> {
             .map(|(v, users)| {
                 let mut users = users.clone();
                 users.push(v);
-                Buffer { size: size(random), align: 256, users, ..Buffer::default() }
+                PlannerBuffer { size: size(random), align: 256, users, ..PlannerBuffer::default() }
             })
             .collect();
         cases.push((name.to_owned(), preds, buffers));
@@ -205,7 +205,7 @@ fn case(
         row(table, (name, buffers.len(), bound), way, &measured, expected)?;
     }
     let planned = plan(&reach, buffers, Effort::Default)?;
-    let arena = Buffer { size: planned.total, align: 256, users: program, ..Buffer::default() };
+    let arena = PlannerBuffer { size: planned.total, align: 256, users: program, ..PlannerBuffer::default() };
     let arena = vec![arena].into();
     let order = BufferOrder::of(&reach, &arena);
     let nodes = memory_nodes(&reach, &arena, &order);

@@ -1,14 +1,14 @@
 //! The data flow of real programs as the planner sees it: nodes, and a buffer for each node's result.
 
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::plan::{Buffer, BufferIndex};
+use cuweave_core::plan::{BufferIndex, PlannerBuffer};
 use cuweave_core::reach::Node;
 
 /// A graph whose node `i` writes buffer `i`.
 #[derive(Default)]
 pub struct Model {
     pub preds: Vector<Node, Vec<Node>>,
-    pub buffers: Vector<BufferIndex, Buffer>,
+    pub buffers: Vector<BufferIndex, PlannerBuffer>,
 }
 
 /// A node, which stands for the buffer that it writes.
@@ -25,7 +25,7 @@ impl Model {
             self.buffers[BufferIndex::new(input.index())].users.push(node);
         }
         let size = bytes.next_multiple_of(256);
-        self.buffers.push(Buffer { size, align: 256, users: vec![node], ..Buffer::default() });
+        self.buffers.push(PlannerBuffer { size, align: 256, users: vec![node], ..PlannerBuffer::default() });
         node
     }
 }

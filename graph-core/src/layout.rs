@@ -155,7 +155,7 @@ fn separate(
 #[derive(Clone, Debug, Default)]
 pub struct PlannerBuffers {
     /// The planner's buffers.
-    pub list: Vector<BufferIndex, plan::Buffer>,
+    pub list: Vector<BufferIndex, plan::PlannerBuffer>,
     /// The buffer of the program that each of them is.
     pub ids: Vector<BufferIndex, BufferId>,
 }
@@ -182,7 +182,7 @@ fn for_planner(
     let PlannerBuffers { mut list, mut ids } = PlannerBuffers::default();
     for (buffer, range) in placed.live_ranges.enumerate() {
         let Some(range) = range.as_ref().filter(|range| which(range)) else { continue };
-        list.push(plan::Buffer {
+        list.push(plan::PlannerBuffer {
             size: bytes(program, dims, buffer)?,
             align: ALIGNMENT.max(u64::from(program.buffers[buffer].align)),
             users: range.users.clone(),

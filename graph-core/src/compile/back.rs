@@ -16,7 +16,7 @@ use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
-use crate::plan::budget::{BudgetError, CurvePoint, Memory as Buffers};
+use crate::plan::budget::{BudgetError, CurvePoint, MemoryBuffers};
 use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
@@ -410,7 +410,7 @@ fn memories(
     program: &Program,
     dims: &Vector<DimId, u64>,
     placed: &Placed,
-) -> Result<(Vec<Buffers>, Vec<Ids>), LayoutError> {
+) -> Result<(Vec<MemoryBuffers>, Vec<Ids>), LayoutError> {
     let mut devices = layout::by_device(program, layout::temporaries(program, dims, placed)?);
     let of = |device| devices.remove(&Device::new(device)).unwrap_or_default();
     Ok((0..program.devices()).map(of).map(|of_device| (of_device.list, of_device.ids)).unzip())

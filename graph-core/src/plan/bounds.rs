@@ -2,7 +2,7 @@
 
 use super::flow::{Network, Vertex};
 use super::indices::{BufferIndex, Rank};
-use super::order::{Buffer, BufferOrder};
+use super::order::{BufferOrder, PlannerBuffer};
 use super::problem::Bound;
 use crate::bits::{and_into, clear, has, set, words};
 use crate::index::{Index, Vector, between, ids};
@@ -31,7 +31,7 @@ const STRETCH: usize = 256;
 ///
 /// O(1) for each node of a short live range; for a long one a word operation for 64 nodes, and O(1) for each gap in it.
 #[must_use]
-pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, order: &BufferOrder) -> Floor {
+pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>, order: &BufferOrder) -> Floor {
     let mut load: Vector<Position, u64> = Vector::filled(0, reach.len());
     let mut long = Long::new(reach, order);
     let position = |v: &Node| reach.positions()[*v];
@@ -95,7 +95,7 @@ impl Long {
         &mut self,
         reach: &Reach,
         order: &BufferOrder,
-        buffers: &Vector<BufferIndex, Buffer>,
+        buffers: &Vector<BufferIndex, PlannerBuffer>,
         b: BufferIndex,
     ) {
         self.set_range(reach, order, buffers, b);
@@ -121,7 +121,7 @@ impl Long {
         &mut self,
         reach: &Reach,
         order: &BufferOrder,
-        buffers: &Vector<BufferIndex, Buffer>,
+        buffers: &Vector<BufferIndex, PlannerBuffer>,
         b: BufferIndex,
     ) {
         self.range.fill(0);
@@ -217,7 +217,7 @@ mod tests {
             let bound = antichain(&order, &sizes);
             let mut heaviest = 0;
             for set in 0..1u32 << buffers.len() {
-                let of: Vec<&Buffer> = buffers
+                let of: Vec<&PlannerBuffer> = buffers
                     .enumerate()
                     .filter(|&(b, buffer)| set >> b.index() & 1 == 1 && !buffer.users.is_empty())
                     .map(|(_, buffer)| buffer)
@@ -241,7 +241,7 @@ mod tests {
             let order = BufferOrder::of(&reach, &buffers);
             let floor = floor(&reach, &buffers, &order);
             let at_or_before = |a: Node, b: Node| a == b || reach.precedes(a, b);
-            let here = |b: &Buffer, v: Node| {
+            let here = |b: &PlannerBuffer, v: Node| {
                 let mut begins = b.users.iter().chain(&b.after_alloc);
                 let mut ends = b.users.iter().chain(&b.before_free);
                 !b.users.is_empty()

@@ -12,7 +12,7 @@ use std::fmt;
 
 use super::bounds::{Floor, antichain};
 use super::indices::BufferIndex;
-use super::order::{Buffer, BufferOrder};
+use super::order::{BufferOrder, PlannerBuffer};
 use super::planning::{self, Plan, plan_ordered};
 use super::problem::{Effort, PlanError};
 use super::sequence::{Guide, Sequence, all, within};
@@ -81,7 +81,7 @@ impl fmt::Display for BudgetError {
 impl std::error::Error for BudgetError {}
 
 /// The buffers of a memory. Those of different memories share no bytes.
-pub type Memory = Vector<BufferIndex, Buffer>;
+pub type MemoryBuffers = Vector<BufferIndex, PlannerBuffer>;
 
 /// A pair of buffers that was ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ fn most(plans: &[Plan]) -> (usize, u64) {
 pub fn fit(
     reach: &Reach,
     scopes: &Scopes,
-    memories: &[Memory],
+    memories: &[MemoryBuffers],
     costs: &Vector<Node, u64>,
     budget: u64,
     effort: Effort,
@@ -173,7 +173,7 @@ pub fn fit(
 }
 
 /// Returns the memories with the sizes of their buffers rounded up, as the plans have them.
-fn rounded(memories: &[Memory]) -> Result<Vec<Memory>, BudgetError> {
+fn rounded(memories: &[MemoryBuffers]) -> Result<Vec<MemoryBuffers>, BudgetError> {
     let rounded =
         |(memory, buffers)| planning::rounded(buffers).map_err(|error| BudgetError::Plan { memory, error });
     memories.iter().enumerate().map(rounded).collect()
@@ -208,7 +208,7 @@ pub struct CurvePoint {
 pub fn budget_curve(
     reach: &Reach,
     scopes: &Scopes,
-    memories: &[Memory],
+    memories: &[MemoryBuffers],
     costs: &Vector<Node, u64>,
     points: u64,
 ) -> Result<Vec<CurvePoint>, (usize, PlanError)> {
@@ -277,7 +277,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(reach: Reach, memories: &[Memory], costs: &Vector<Node, u64>) -> Graph {
+    fn of(reach: Reach, memories: &[MemoryBuffers], costs: &Vector<Node, u64>) -> Graph {
         let heads = heads(&reach, costs);
         let mut after = Vector::filled(0u64, reach.len());
         let mut tails = costs.clone();
@@ -327,7 +327,7 @@ struct OrderablePair {
 struct BudgetSearch<'a> {
     given: &'a Graph,
     scopes: &'a Scopes,
-    memories: &'a [Memory],
+    memories: &'a [MemoryBuffers],
     costs: &'a Vector<Node, u64>,
     budget: u64,
     effort: Effort,
@@ -590,7 +590,7 @@ impl BudgetSearch<'_> {
     }
 
     /// Returns true if the heaviest antichain of a memory weighs more than the budget.
-    fn exceeds(&self, buffers: &Memory, order: &BufferOrder) -> bool {
+    fn exceeds(&self, buffers: &MemoryBuffers, order: &BufferOrder) -> bool {
         let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
         antichain(order, &sizes).bytes > self.budget
     }

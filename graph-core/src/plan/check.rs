@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::indices::BufferIndex;
-use super::order::Buffer;
+use super::order::PlannerBuffer;
 use crate::index::{Index, Vector};
 use crate::reach::Reach;
 
@@ -63,11 +63,11 @@ impl std::error::Error for OffsetFault {}
 /// The first fault.
 pub fn check(
     reach: &Reach,
-    buffers: &Vector<BufferIndex, Buffer>,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
     offsets: &Vector<BufferIndex, u64>,
     total: u64,
 ) -> Result<(), OffsetFault> {
-    let over = |b: &Buffer, c: &Buffer| {
+    let over = |b: &PlannerBuffer, c: &PlannerBuffer| {
         let mut ends = b.users.iter().chain(&b.before_free);
         !b.stays && ends.all(|&u| c.users.iter().chain(&c.after_alloc).all(|&f| reach.precedes(u, f)))
     };

@@ -7,7 +7,7 @@
 
 use super::bounds::antichain;
 use super::indices::BufferIndex;
-use super::order::{Buffer, BufferOrder};
+use super::order::{BufferOrder, PlannerBuffer};
 use super::packing::{self, Emit, Packing, Paths, STEP};
 use super::random::Random;
 use crate::index::{Index, Vector, indices, wide};
@@ -85,7 +85,7 @@ pub(super) struct MemoryEdges<'e> {
 /// Chooses the order of the nodes. Returns it with the expected packing. O(orders × (edges × log nodes + packing)).
 pub(super) fn choose(
     reach: &Reach,
-    buffers: &Vector<BufferIndex, Buffer>,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
     order: &BufferOrder,
     edges: &MemoryEdges<'_>,
     paths: &Paths,
@@ -154,7 +154,7 @@ struct Nodes {
 impl Nodes {
     fn of(
         reach: &Reach,
-        buffers: &Vector<BufferIndex, Buffer>,
+        buffers: &Vector<BufferIndex, PlannerBuffer>,
         order: &BufferOrder,
         edges: &MemoryEdges<'_>,
     ) -> Nodes {

@@ -45,7 +45,7 @@ mod tests;
 pub use bounds::{Floor, antichain, floor};
 pub use conflict::Conflicts;
 pub use indices::{BufferIndex, Rank};
-pub use order::{Buffer, BufferOrder};
+pub use order::{BufferOrder, PlannerBuffer};
 pub use placement::place_all;
 pub use planning::{Plan, plan};
 pub(crate) use problem::room;

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 
 use super::emission::{self, MemoryEdges};
 use super::indices::{BufferIndex, Rank};
-use super::order::{Buffer, BufferOrder};
+use super::order::{BufferOrder, PlannerBuffer};
 use super::packing::Paths;
 pub use super::packing::{Emit, Packing};
 use crate::bits::{self, Matrix, has, or_into, set, words};
@@ -48,7 +48,7 @@ pub struct MemoryNodes {
 #[must_use]
 pub fn memory_nodes(
     reach: &Reach,
-    buffers: &Vector<BufferIndex, Buffer>,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
     order: &BufferOrder,
 ) -> MemoryNodes {
     let mut linker = Linker::of(reach, buffers, order);
@@ -63,7 +63,7 @@ pub fn memory_nodes(
 /// Adds the edges of allocs and frees, in topological order of the graph.
 struct Linker<'a> {
     reach: &'a Reach,
-    buffers: &'a Vector<BufferIndex, Buffer>,
+    buffers: &'a Vector<BufferIndex, PlannerBuffer>,
     order: &'a BufferOrder,
     /// Row `r`: the ranks of the buffers that the one of rank `r` is before.
     after: Matrix<Rank>,
@@ -83,7 +83,11 @@ struct Linker<'a> {
 }
 
 impl<'a> Linker<'a> {
-    fn of(reach: &'a Reach, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> Linker<'a> {
+    fn of(
+        reach: &'a Reach,
+        buffers: &'a Vector<BufferIndex, PlannerBuffer>,
+        order: &'a BufferOrder,
+    ) -> Linker<'a> {
         let n = buffers.len();
         let after = order.after_rows();
         let count = |&rank: &Rank| bits::count(after.row(rank));
@@ -273,16 +277,16 @@ mod tests {
         }
     }
 
-    fn buffer(users: &[usize]) -> Buffer {
+    fn buffer(users: &[usize]) -> PlannerBuffer {
         let users = users.iter().map(|&v| Node::new(v)).collect();
-        Buffer { size: 1, align: 1, users, ..Buffer::default() }
+        PlannerBuffer { size: 1, align: 1, users, ..PlannerBuffer::default() }
     }
 
     /// A chain of kernels, each with a buffer for the next: every free has a path to every later alloc but one.
     #[test]
     fn a_chain_reuses_at_once() {
         let reach = Reach::of(&preds(Family::Chain, 100, |_| 0)).unwrap();
-        let buffers: Vector<BufferIndex, Buffer> = (0..99).map(|v| buffer(&[v, v + 1])).collect();
+        let buffers: Vector<BufferIndex, PlannerBuffer> = (0..99).map(|v| buffer(&[v, v + 1])).collect();
         let order = BufferOrder::of(&reach, &buffers);
         let mut linker = Linker::of(&reach, &buffers, &order);
         linker.run();
@@ -303,7 +307,7 @@ mod tests {
         let preds: Vec<Vec<usize>> =
             (0..width * layers).map(|v| (v / width).checked_sub(1).map(layer).unwrap_or_default()).collect();
         let reach = Reach::of(&listed(&preds)).unwrap();
-        let buffers: Vector<BufferIndex, Buffer> = (0..width * (layers - 1))
+        let buffers: Vector<BufferIndex, PlannerBuffer> = (0..width * (layers - 1))
             .map(|v| {
                 let mut users = layer(v / width + 1);
                 users.push(v);

@@ -13,7 +13,7 @@ use crate::rows::{Row, SharedRows};
 
 /// A buffer with its users, which are nodes of a [`Reach`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Buffer {
+pub struct PlannerBuffer {
     /// Its size in bytes.
     pub size: u64,
     /// The alignment of its offset; not 0.
@@ -68,11 +68,11 @@ impl BufferOrder {
     /// of their predecessors, as in chains, fork-joins and layers; at most O(reduced edges × buffers / 64) time and nodes × buffers / 7
     /// bytes.
     #[must_use]
-    pub fn of(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> BufferOrder {
+    pub fn of(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>) -> BufferOrder {
         let n = buffers.len();
         let (mut begins, mut ends) = (Vector::with_capacity(n), Vector::with_capacity(n));
         let mut nodes: Vec<Node> = Vec::new();
-        for Buffer { users, after_alloc, before_free, .. } in buffers {
+        for PlannerBuffer { users, after_alloc, before_free, .. } in buffers {
             let mut of = |others: &[Node], ends: fn(&Reach, &[Node]) -> Vec<Node>| {
                 nodes.clear();
                 nodes.extend_from_slice(users);

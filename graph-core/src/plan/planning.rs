@@ -2,7 +2,7 @@
 
 use super::bounds::{Floor, antichain, floor};
 use super::indices::{BufferIndex, Rank};
-use super::order::{Buffer, BufferOrder};
+use super::order::{BufferOrder, PlannerBuffer};
 use super::placement::place_all;
 use super::problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem, common_divisor, room};
 use super::{check, cliques};
@@ -49,7 +49,11 @@ impl Plan {
 /// # Panics
 ///
 /// If a user is not a node of `reach`.
-pub fn plan(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, effort: Effort) -> Result<Plan, PlanError> {
+pub fn plan(
+    reach: &Reach,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
+    effort: Effort,
+) -> Result<Plan, PlanError> {
     let buffers = rounded(buffers)?;
     let order = BufferOrder::of(reach, &buffers);
     Ok(plan_ordered(reach, &buffers, &order, effort))
@@ -58,7 +62,7 @@ pub fn plan(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, effort: Effort
 /// Plans as [`plan`] does; the sizes of the buffers must be [`rounded`].
 pub(crate) fn plan_ordered(
     reach: &Reach,
-    buffers: &Vector<BufferIndex, Buffer>,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
     order: &BufferOrder,
     effort: Effort,
 ) -> Plan {
@@ -91,8 +95,8 @@ pub(crate) fn plan_ordered(
 /// Returns the buffers with their sizes rounded up to the greatest common divisor of all alignments. All offsets are multiples of
 /// it, so the remaining bytes are of no use to others.
 pub(crate) fn rounded(
-    buffers: &Vector<BufferIndex, Buffer>,
-) -> Result<Vector<BufferIndex, Buffer>, PlanError> {
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
+) -> Result<Vector<BufferIndex, PlannerBuffer>, PlanError> {
     let mut grain = 0;
     let mut sum = 0u64;
     for (b, buffer) in buffers.enumerate() {

@@ -4,7 +4,7 @@
 //! edge crosses their borders.
 
 use super::indices::BufferIndex;
-use super::order::{Buffer, BufferOrder};
+use super::order::{BufferOrder, PlannerBuffer};
 use crate::bits::{clear, set, words};
 use crate::index::{Vector, ids, indices};
 use crate::reach::{Node, Reach};
@@ -50,7 +50,7 @@ pub(super) enum Guide {
 
 /// The live bytes of a memory while the nodes run one after the other.
 struct LiveBytes<'a> {
-    buffers: &'a Vector<BufferIndex, Buffer>,
+    buffers: &'a Vector<BufferIndex, PlannerBuffer>,
     order: &'a BufferOrder,
     /// For each node the buffers of which it is a minimal user.
     begins: Vector<Node, Vec<BufferIndex>>,
@@ -64,7 +64,11 @@ struct LiveBytes<'a> {
 }
 
 impl<'a> LiveBytes<'a> {
-    fn of(nodes: usize, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> LiveBytes<'a> {
+    fn of(
+        nodes: usize,
+        buffers: &'a Vector<BufferIndex, PlannerBuffer>,
+        order: &'a BufferOrder,
+    ) -> LiveBytes<'a> {
         let (mut begins, mut ends) = (Vector::filled(Vec::new(), nodes), Vector::filled(Vec::new(), nodes));
         for b in buffers.ids() {
             order.begins[b].iter().for_each(|&v| begins[v].push(b));
@@ -104,7 +108,7 @@ impl<'a> LiveBytes<'a> {
 pub(super) fn within<'a>(
     reach: &Reach,
     scopes: &'a Scopes,
-    memories: impl Iterator<Item = (&'a Vector<BufferIndex, Buffer>, &'a BufferOrder)>,
+    memories: impl Iterator<Item = (&'a Vector<BufferIndex, PlannerBuffer>, &'a BufferOrder)>,
     tails: &Vector<Node, u64>,
     guide: Guide,
     most: &[u64],
@@ -161,7 +165,7 @@ impl<'a> Prefix<'a> {
     fn of(
         reach: &Reach,
         scopes: &'a Scopes,
-        memories: impl Iterator<Item = (&'a Vector<BufferIndex, Buffer>, &'a BufferOrder)>,
+        memories: impl Iterator<Item = (&'a Vector<BufferIndex, PlannerBuffer>, &'a BufferOrder)>,
     ) -> Prefix<'a> {
         let n = reach.len();
         let waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();

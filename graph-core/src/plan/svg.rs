@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::indices::BufferIndex;
-use super::order::Buffer;
+use super::order::PlannerBuffer;
 use super::planning::Plan;
 use crate::index::{Index, Vector, size};
 use crate::picture::{
@@ -89,7 +89,7 @@ impl Levels {
 #[must_use]
 pub fn memory_svg(
     levels: &Levels,
-    buffers: &Vector<BufferIndex, Buffer>,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
     plan: &Plan,
     labels: &Labels,
 ) -> String {
@@ -128,7 +128,7 @@ pub fn memory_svg(
 }
 
 /// Writes the title and the explanation of the outlines.
-fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, labels: &Labels) {
+fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, plan: &Plan, labels: &Labels) {
     let used = || buffers.iter().filter(|buffer| !buffer.users.is_empty());
     if used().next().is_none() {
         canvas.text((LEFT, 22.0), Style::dark(14.0), "no temporaries");
@@ -355,7 +355,7 @@ fn calls(steps: &[String]) -> Vec<Span<u32>> {
 }
 
 /// Draws the strip that shows how many buffers use each byte.
-fn strip(canvas: &mut Canvas, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, axes: &Axes<'_>) {
+fn strip(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, plan: &Plan, axes: &Axes<'_>) {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {
         if buffer.size > 0 && !buffer.users.is_empty() {

@@ -1,7 +1,7 @@
 //! Graphs for the tests: random ones of several families, with buffers on them.
 
 use super::indices::BufferIndex;
-use super::order::Buffer;
+use super::order::PlannerBuffer;
 use crate::index::{Index, Vector, wide};
 use crate::reach::{Node, Reach};
 
@@ -10,7 +10,7 @@ pub(crate) type Preds = Vector<Node, Vec<Node>>;
 use proptest::prelude::*;
 
 /// Returns true if `b` is before `c`, by the definition.
-pub(crate) fn is_before(reach: &Reach, b: &Buffer, c: &Buffer) -> bool {
+pub(crate) fn is_before(reach: &Reach, b: &PlannerBuffer, c: &PlannerBuffer) -> bool {
     let mut ends = b.users.iter().chain(&b.before_free);
     !b.stays
         && !b.users.is_empty()
@@ -124,7 +124,7 @@ pub(crate) fn buffers(
     count: usize,
     odd: bool,
     mut random: impl FnMut(usize) -> usize,
-) -> Vector<BufferIndex, Buffer> {
+) -> Vector<BufferIndex, PlannerBuffer> {
     let n = reach.len();
     (0..count)
         .map(|at| {
@@ -138,11 +138,11 @@ pub(crate) fn buffers(
                     users.push(later[random(later.len().min(near))]);
                 }
             }
-            let mut buffer = Buffer {
+            let mut buffer = PlannerBuffer {
                 size: 1 + wide(random(12)),
                 align: 1 << if odd { random(3) } else { 0 },
                 users,
-                ..Buffer::default()
+                ..PlannerBuffer::default()
             };
             if odd {
                 match random(12) {
@@ -163,7 +163,7 @@ pub(crate) fn buffers(
 pub(crate) fn graphs(
     nodes: usize,
     most: usize,
-) -> impl Strategy<Value = (Preds, Vector<BufferIndex, Buffer>)> {
+) -> impl Strategy<Value = (Preds, Vector<BufferIndex, PlannerBuffer>)> {
     (1..=nodes, 0..=most, 0..FAMILIES.len(), any::<u64>(), any::<bool>()).prop_map(
         move |(n, count, family, seed, odd)| {
             let mut random = super::random::Random::new(seed);

@@ -22,7 +22,7 @@ proptest! {
 }
 
 /// Kernels, and buffers of which each is written by one and read by some after it.
-fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vector<BufferIndex, Buffer>) {
+fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vector<BufferIndex, PlannerBuffer>) {
     let mut random = Random::new(seed);
     let preds = preds(family, n, |end| random.below(end));
     let reach = Reach::of(&preds).unwrap();
@@ -77,11 +77,11 @@ fn a_thousand_buffers() {
 fn a_chain_of_temporaries() {
     let reach = Reach::of(&preds(Family::Chain, 33, |_| 0)).unwrap();
     let buffers = (0..32)
-        .map(|v| Buffer {
+        .map(|v| PlannerBuffer {
             size: (4 << 20) + 512 * wide(v),
             align: 256,
             users: [v, v + 1].map(Node::new).to_vec(),
-            ..Buffer::default()
+            ..PlannerBuffer::default()
         })
         .collect();
     let found = plan(&reach, &buffers, Effort::Default).unwrap();
@@ -92,9 +92,14 @@ fn a_chain_of_temporaries() {
 #[test]
 fn sizes_that_cannot_be_planned() {
     let reach = Reach::of(&Vector::filled(Vec::new(), 2)).unwrap();
-    let buffer =
-        |size, align| Buffer { size, align, users: [0, 1].map(Node::new).to_vec(), ..Buffer::default() };
-    let refused = |buffers: &[Buffer]| plan(&reach, &buffers.to_vec().into(), Effort::Default).unwrap_err();
+    let buffer = |size, align| PlannerBuffer {
+        size,
+        align,
+        users: [0, 1].map(Node::new).to_vec(),
+        ..PlannerBuffer::default()
+    };
+    let refused =
+        |buffers: &[PlannerBuffer]| plan(&reach, &buffers.to_vec().into(), Effort::Default).unwrap_err();
     assert_eq!(refused(&[buffer(1, 1), buffer(1, 0)]), PlanError::NoAlignment(BufferIndex::new(1)));
     assert_eq!(
         refused(&[buffer(1 << 61, 1), buffer(u64::MAX, 256)]),

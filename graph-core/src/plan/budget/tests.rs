@@ -5,7 +5,7 @@ use crate::plan::check;
 use crate::plan::testing::{graphs, listed};
 use proptest::prelude::*;
 
-fn check_budgeted(reach: &Reach, memories: &[Memory], budget: u64, found: &BudgetedOrder) {
+fn check_budgeted(reach: &Reach, memories: &[MemoryBuffers], budget: u64, found: &BudgetedOrder) {
     assert_eq!(found.plans.len(), memories.len());
     for (buffers, plan) in memories.iter().zip(&found.plans) {
         let rounded = planning::rounded(buffers).unwrap();
@@ -21,7 +21,7 @@ fn check_budgeted(reach: &Reach, memories: &[Memory], budget: u64, found: &Budge
 }
 
 /// Returns the least bytes of the memory that takes most over all linear extensions: a lower bound for every order.
-fn least(reach: &Reach, memories: &[Memory]) -> u64 {
+fn least(reach: &Reach, memories: &[MemoryBuffers]) -> u64 {
     let sequences = all(reach, &Scopes::default(), usize::MAX);
     let linearized = |sequence: &Sequence| {
         let mut preds = reach.reduced().clone();
@@ -67,15 +67,18 @@ proptest! {
 }
 
 /// Returns the buffers dealt out to so many memories.
-fn dealt(buffers: Memory, devices: usize) -> Vec<Memory> {
-    let mut memories = vec![Memory::new(); devices];
+fn dealt(buffers: MemoryBuffers, devices: usize) -> Vec<MemoryBuffers> {
+    let mut memories = vec![MemoryBuffers::new(); devices];
     for (at, buffer) in buffers.into_iter().enumerate() {
         memories[at % devices].push(buffer);
     }
     memories
 }
 
-fn met_whenever_it_can_be(preds: &Vector<Node, Vec<Node>>, memories: &[Memory]) -> Result<(), TestCaseError> {
+fn met_whenever_it_can_be(
+    preds: &Vector<Node, Vec<Node>>,
+    memories: &[MemoryBuffers],
+) -> Result<(), TestCaseError> {
     let reach = Reach::of(preds).unwrap();
     let costs = Vector::filled(1, preds.len());
     let least = least(&reach, memories);
@@ -93,13 +96,13 @@ fn met_whenever_it_can_be(preds: &Vector<Node, Vec<Node>>, memories: &[Memory]) 
 #[test]
 fn a_budget_is_that_of_each_memory() {
     let reach = Reach::of(&listed(&[vec![], vec![0], vec![1], vec![], vec![3], vec![4]])).unwrap();
-    let buffer = |users: [usize; 2]| Buffer {
+    let buffer = |users: [usize; 2]| PlannerBuffer {
         size: 4,
         align: 1,
         users: users.map(Node::new).to_vec(),
-        ..Buffer::default()
+        ..PlannerBuffer::default()
     };
-    let memories: Vec<Memory> =
+    let memories: Vec<MemoryBuffers> =
         [0, 3].iter().map(|&v| [[v, v + 1], [v + 1, v + 2]].map(buffer).into_iter().collect()).collect();
     let costs = Vector::filled(1, 6);
     let found = fit(&reach, &Scopes::default(), &memories, &costs, 8, Effort::Default).unwrap();
@@ -123,8 +126,13 @@ fn a_budget_is_that_of_each_memory() {
 #[test]
 fn two_chains_in_half_the_bytes() {
     let reach = Reach::of(&listed(&[vec![], vec![0], vec![], vec![2]])).unwrap();
-    let buffers: Memory = [[0, 1], [2, 3]]
-        .map(|users| Buffer { size: 4, align: 1, users: users.map(Node::new).to_vec(), ..Buffer::default() })
+    let buffers: MemoryBuffers = [[0, 1], [2, 3]]
+        .map(|users| PlannerBuffer {
+            size: 4,
+            align: 1,
+            users: users.map(Node::new).to_vec(),
+            ..PlannerBuffer::default()
+        })
         .into_iter()
         .collect();
     let memories = [buffers];
