@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
-use crate::operation::{Bounds, MemoryBlock, MemoryId, Place};
+use crate::operation::{MemoryBlock, MemoryBounds, MemoryId, Place};
 use crate::place::{LiveRange, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
@@ -27,7 +27,7 @@ pub struct Layout {
     /// The memories whose frees the free of each memory depends on.
     pub free_after: Vector<MemoryId, Vec<MemoryId>>,
     /// The bounds of the plan.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<MemoryBounds>,
     /// The order in which operations are added, for memory nodes: the addresses depend on it.
     pub ranks: Option<Ranks>,
     /// The bytes in which the driver is expected to place the buffers of memory nodes. `None` if the compiler places them, and for
@@ -220,7 +220,7 @@ fn packed(
         for (&buffer, &offset) in ids.iter().zip(&planned.offsets) {
             layout.places[buffer] = Place::Inside { memory, offset };
         }
-        let bounds = Bounds {
+        let bounds = MemoryBounds {
             floor: planned.floor.bytes,
             floor_statement: planned.floor.node,
             antichain: planned.bound.bytes,

@@ -117,7 +117,7 @@ pub enum Place {
 
 /// The bytes of a plan of the temporaries, and the bounds on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct MemoryBounds {
     /// The most bytes that one statement needs at once: a lower bound under every order of the statements.
     pub floor: u64,
     /// The statement that needs them.
@@ -134,7 +134,7 @@ pub struct Bounds {
     pub optimal: bool,
 }
 
-impl Bounds {
+impl MemoryBounds {
     /// Returns the planned bytes of a device.
     #[must_use]
     pub fn of(&self, device: Device) -> u64 {
@@ -151,8 +151,8 @@ impl Bounds {
 
     /// Returns the bounds of this plan and of one for another device: the sums.
     #[must_use]
-    pub fn and(self, other: Bounds) -> Bounds {
-        Bounds {
+    pub fn and(self, other: MemoryBounds) -> MemoryBounds {
+        MemoryBounds {
             floor: self.floor.saturating_add(other.floor),
             floor_statement: if self.floor >= other.floor {
                 self.floor_statement
@@ -231,7 +231,7 @@ pub struct Operations {
     /// The place of each buffer of the program.
     pub places: Vector<BufferId, Place>,
     /// The bounds of the plan of the temporaries, if there is one.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<MemoryBounds>,
     /// The bytes in which the driver is expected to place the buffers of memory nodes; `None` if the compiler places them.
     pub packed: Option<u64>,
     /// The effects of the budget, if there is one.

@@ -8,7 +8,7 @@ use cuweave_core::ir::{Device, Origin, Program, StatementId};
 use cuweave_core::kind::Counts;
 use cuweave_core::launches::LeftAlone;
 use cuweave_core::location::{At, at_buffer, at_statement};
-use cuweave_core::operation::{Bounds, Budgeted};
+use cuweave_core::operation::{Budgeted, MemoryBounds};
 use cuweave_core::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::Open;
 
@@ -196,7 +196,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    fn of(program: &Program, bounds: &Bounds) -> Plan {
+    fn of(program: &Program, bounds: &MemoryBounds) -> Plan {
         let scopes = Scopes::of(program);
         let born = bounds.antichain_buffers.iter().filter_map(|&id| match program.buffers[id].origin {
             Origin::Alloc(at) => Some(at),

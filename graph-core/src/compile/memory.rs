@@ -4,7 +4,7 @@ use crate::check::Checked;
 use crate::index::{Index, Vector, size};
 use crate::ir::{Buffer, BufferId, DimId, Origin, Program, StatementId};
 use crate::layout::{self, PlannerBuffers};
-use crate::operation::{Bounds, MemoryBlock, OperationId, Operations, Place, What};
+use crate::operation::{MemoryBlock, MemoryBounds, OperationId, Operations, Place, What};
 use crate::picture::counted;
 use crate::place::{self, Placed};
 use crate::plan::svg::{Label, Labels, Levels, Span};
@@ -63,7 +63,7 @@ struct Pictured {
 }
 
 /// Returns the temporaries where the memory of a graph has them. The memory of a device stands above that of those before it.
-fn emitted(operations: &Operations, bounds: &Bounds, all: &PlannerBuffers) -> Pictured {
+fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers) -> Pictured {
     let (mut buffers, mut offsets) = (PlannerBuffers::default(), Vector::new());
     let mut labels = Labels::default();
     let mut total = 0u64;
