@@ -24,7 +24,7 @@ use crate::ir::{Access, BufferId, DimId, Kind, Program, StatementId};
 use crate::kind::Meeting;
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
-use crate::scopes::{Scope, Scopes};
+use crate::scopes::{ConditionalBody, Scopes};
 use cuweave_ptx::poly::{Facts, Poly};
 pub use functions::{Function, FunctionId, Functions};
 use petgraph::Direction;
@@ -117,7 +117,7 @@ impl Regions {
         };
         for scope in &scopes.list {
             close(&mut self.list, &mut ends, scope.condition);
-            let Scope { condition, join, first, body, .. } = scope;
+            let ConditionalBody { condition, join, first, body, .. } = scope;
             let arm = (body.word != Word::While).then(|| Arm {
                 choice: first.as_u32(),
                 number: body.arm,

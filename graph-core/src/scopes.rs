@@ -21,7 +21,7 @@ indices! {
 
 /// A body of a conditional node.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub struct ConditionalBody {
     /// The statement in front of it.
     pub condition: StatementId,
     /// The statement behind it.
@@ -40,7 +40,7 @@ pub struct Scope {
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
     /// The bodies, in the order of their first statements.
-    pub list: Vector<ScopeId, Scope>,
+    pub list: Vector<ScopeId, ConditionalBody>,
     /// The innermost body of each statement: for the two around a body the one that they stand in. Empty where there is no body.
     of: Vector<StatementId, Option<ScopeId>>,
     /// The body of each of the statements around bodies.
@@ -72,7 +72,14 @@ impl Scopes {
                     Some(before) if body.arm > 0 => scopes.list[before].first,
                     _ => own,
                 };
-                scopes.list.push(Scope { condition: id, join: id, parent: open, first, last: own, body });
+                scopes.list.push(ConditionalBody {
+                    condition: id,
+                    join: id,
+                    parent: open,
+                    first,
+                    last: own,
+                    body,
+                });
                 scopes.borders.insert(id, own);
                 open = Some(own);
             }
@@ -121,7 +128,7 @@ impl Scopes {
     }
 
     /// Returns the arms of the statement whose first arm that is.
-    pub fn arms(&self, first: ScopeId) -> impl Iterator<Item = &Scope> {
+    pub fn arms(&self, first: ScopeId) -> impl Iterator<Item = &ConditionalBody> {
         self.list.iter().filter(move |scope| scope.first == first)
     }
 
@@ -258,7 +265,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
 
 /// Returns the accesses of the statements inside a body to buffers from outside, each once. A write of a body, which may not run,
 /// keeps what it does not write.
-fn accesses_from_outside(program: &Program, scope: &Scope, inside: &[StatementId]) -> Lifted {
+fn accesses_from_outside(program: &Program, scope: &ConditionalBody, inside: &[StatementId]) -> Lifted {
     let born = |buffer: BufferId| match program.buffers[buffer].origin {
         Origin::Alloc(at) => scope.condition < at && at < scope.join,
         _ => false,
@@ -278,7 +285,7 @@ fn accesses_from_outside(program: &Program, scope: &Scope, inside: &[StatementId
 }
 
 /// Puts the statements inside a body between the two around it, and these behind each other.
-fn enclose(program: &mut Program, scope: &Scope, inside: Vec<StatementId>) {
+fn enclose(program: &mut Program, scope: &ConditionalBody, inside: Vec<StatementId>) {
     let mut runs = inside;
     runs.retain(|&id| !program.statements[id].kind.is_memory());
     for &id in &runs {
