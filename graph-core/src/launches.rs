@@ -40,7 +40,7 @@ pub use apart::Apart;
 pub use blocks::{Blocks, MOST_BLOCKS};
 pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Stack, Why};
 pub use draft::LaunchProblem;
-pub use launch::{Batching, Footing, Fusing, Launch, Length, Run, Turns};
+pub use launch::{Batching, Footing, Fusing, Launch, Length, Run, TripCount};
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use residency::Resources;
 pub use shape::LaunchShape;

@@ -8,7 +8,7 @@ use cuweave_core::dump;
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, DimId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
-use cuweave_core::launches::{Allowed, Batching, Fusing, Launch, Tuning, Turns};
+use cuweave_core::launches::{Allowed, Batching, Fusing, Launch, TripCount, Tuning};
 use cuweave_core::operation::Operations;
 use cuweave_core::order::Source;
 use cuweave_ptx::poly::Poly;
@@ -193,7 +193,12 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
             lanes: random.one_in(2),
             fuse: if random.one_in(2) { Fusing::Never } else { Fusing::With(Vec::new().into()) },
             short: random.one_in(2),
-            turns: random.of(&[Turns::ByData, Turns::Unknown, Turns::AtMost(0), Turns::AtMost(u64::MAX)]),
+            turns: random.of(&[
+                TripCount::ByData,
+                TripCount::Unknown,
+                TripCount::AtMost(0),
+                TripCount::AtMost(u64::MAX),
+            ]),
             stack: !random.one_in(3),
         };
         let batch = Batching::Most { equal: 16, flat: 16 };

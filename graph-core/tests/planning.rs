@@ -7,7 +7,7 @@ use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{Kind, Mode, Order, Origin, Program};
 use cuweave_core::launches::{
-    Allowed, Batch, Batching, Chain, Fusing, Launch, NamedKernel, Resources, Turns, Unfit, UnfitChain,
+    Allowed, Batch, Batching, Chain, Fusing, Launch, NamedKernel, Resources, TripCount, Unfit, UnfitChain,
 };
 use cuweave_core::operation::{BatchId, ChainId};
 use cuweave_ptx::coverage::Forward;
@@ -72,7 +72,7 @@ fn planned(device: &mut Device) -> Plan<usize, ()> {
         lanes: true,
         fuse: Fusing::Never,
         short: true,
-        turns: Turns::AtMost(1),
+        turns: TripCount::AtMost(1),
         stack: true,
     };
     let facts = LaunchFacts { launches: Vector::filled(Some(launch), 4), ..LaunchFacts::default() };

@@ -36,14 +36,14 @@ pub struct Launch {
     /// True if the kernel has no loop, calls nothing and has few instructions.
     pub short: bool,
     /// The turns of its loops.
-    pub turns: Turns,
+    pub turns: TripCount,
     /// True if its chain may be stacked with others.
     pub stack: bool,
 }
 
 /// A bound on the turns of a kernel's loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
+pub enum TripCount {
     /// The product of the scalars that bound them.
     AtMost(u64),
     /// Nothing is known of them: no scalar bounds them, or one that is not a plain number.
@@ -70,9 +70,9 @@ impl Launch {
     pub fn length(&self, few: u64) -> Length {
         match self.turns {
             _ if self.short => Length::Short,
-            Turns::AtMost(turns) if turns <= few => Length::Few,
-            Turns::AtMost(_) | Turns::Unknown => Length::Many,
-            Turns::ByData => Length::ByData,
+            TripCount::AtMost(turns) if turns <= few => Length::Few,
+            TripCount::AtMost(_) | TripCount::Unknown => Length::Many,
+            TripCount::ByData => Length::ByData,
         }
     }
 

@@ -38,7 +38,7 @@ impl Case {
             lanes: true,
             fuse: Fusing::Never,
             short: false,
-            turns: Turns::Unknown,
+            turns: TripCount::Unknown,
             stack: true,
         };
         Case {

@@ -11,7 +11,7 @@ use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Device, Program, StatementId};
 use cuweave_core::launches::{
     Allowed, Batch, Batching, Blocks, Chain, Change, Fusing, Launch, LaunchShape, LeftAlone, NamedKernel,
-    Resources, Tuning, Turns, Unfit, UnfitChain,
+    Resources, TripCount, Tuning, Unfit, UnfitChain,
 };
 use cuweave_core::operation::{BatchId, ChainId};
 use cuweave_core::table::Scalar;
@@ -137,7 +137,7 @@ impl<'t> DeviceTarget<'t> {
                 lanes: true,
                 fuse: Fusing::Never,
                 short: entry.is_some_and(|entry| entry.short),
-                turns: entry.map_or(Turns::Unknown, |entry| turns(record, words, entry)),
+                turns: entry.map_or(TripCount::Unknown, |entry| turns(record, words, entry)),
                 stack: true,
             };
             facts.launches.push(Some(launch));
@@ -341,22 +341,22 @@ fn number_of(statement: StatementId) -> u64 {
 
 /// Returns a bound on the turns of a launch's loops: the product of the scalars that bound them. One that is 0, such as the begin of a loop,
 /// counts as 1.
-fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> Turns {
+fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> TripCount {
     if entry.by_data {
-        return Turns::ByData;
+        return TripCount::ByData;
     }
     let mut turns: Option<u64> = None;
     let mut at = size(launch.first);
     for (param, bounds) in launch.kernel.params.iter().zip(&entry.turns) {
         if *bounds && !(param.is_scalar() && param.dense && param.words() == 1) {
-            return Turns::Unknown;
+            return TripCount::Unknown;
         }
         if *bounds {
             turns = Some(turns.unwrap_or(1).saturating_mul(cuda::number(words[at]).max(1)));
         }
         at += param.words();
     }
-    turns.map_or(Turns::Unknown, Turns::AtMost)
+    turns.map_or(TripCount::Unknown, TripCount::AtMost)
 }
 
 /// Returns the values of the scalars that decide on the kernel's trip counts. For a launch whose trip counts depend on

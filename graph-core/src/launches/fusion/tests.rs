@@ -4,7 +4,7 @@ use super::*;
 use crate::ids::KernelId;
 use crate::index::narrow;
 use crate::launches::testing::program;
-use crate::launches::{Allowed, Batching, LaunchProblem, Tuning, Turns, decide};
+use crate::launches::{Allowed, Batching, LaunchProblem, TripCount, Tuning, decide};
 
 fn id(at: u32) -> StatementId {
     StatementId::from_u32(at)
@@ -14,7 +14,7 @@ fn id(at: u32) -> StatementId {
 fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>> {
     let launch = |at: u32| Launch {
         short: false,
-        turns: Turns::Unknown,
+        turns: TripCount::Unknown,
         stack: true,
         kernel: KernelId::from_u32(at),
         grid: [if others.contains(&at) { 2 } else { 1 }, 1, 1],

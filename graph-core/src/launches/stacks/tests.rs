@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::narrow;
 use crate::launches::fusion::contracted;
-use crate::launches::launch::{Fusing, Turns};
+use crate::launches::launch::{Fusing, TripCount};
 use crate::launches::testing::program;
 use crate::launches::{Allowed, Decision, LaunchProblem, Tuning, decide};
 use crate::reach::Reach;
@@ -67,7 +67,7 @@ impl Case {
             lanes: true,
             fuse: Fusing::With(Vec::new().into()),
             short: true,
-            turns: Turns::Unknown,
+            turns: TripCount::Unknown,
             stack: true,
         })
     }

@@ -5,7 +5,7 @@ use super::*;
 /// Chains of the same kernels are one, however short; long kernels up to a quarter of a wave.
 #[test]
 fn chains_side_by_side_are_stacked() {
-    let stacks = |(chains, length), turns: Turns, wave: u32, others: &[u32]| {
+    let stacks = |(chains, length), turns: TripCount, wave: u32, others: &[u32]| {
         let all = Fusing::With(Vec::new().into());
         let case = Case::chains(chains, length)
             .change(
@@ -20,24 +20,24 @@ fn chains_side_by_side_are_stacked() {
         let sizes = decision.chains.iter().map(|chain| (chain.chains().len(), chain.length()));
         (sizes.collect::<Vec<_>>(), decision.batches.len())
     };
-    assert_eq!(stacks((8, 2), Turns::AtMost(5), 1_056, &[]), (vec![(8, 2)], 0));
+    assert_eq!(stacks((8, 2), TripCount::AtMost(5), 1_056, &[]), (vec![(8, 2)], 0));
     // A quarter of a wave, and more than four.
     let waves = |turns| [1, 2, 31, 32].map(|wave| stacks((8, 2), turns, wave, &[]).0.len());
-    assert_eq!([Turns::Unknown, Turns::ByData, Turns::AtMost(257)].map(waves), [[1, 0, 0, 1]; 3]);
-    assert_eq!(waves(Turns::AtMost(256)), [1; 4]);
-    assert_eq!(stacks((8, 2), Turns::AtMost(257), 31, &[]), (vec![], 2));
+    assert_eq!([TripCount::Unknown, TripCount::ByData, TripCount::AtMost(257)].map(waves), [[1, 0, 0, 1]; 3]);
+    assert_eq!(waves(TripCount::AtMost(256)), [1; 4]);
+    assert_eq!(stacks((8, 2), TripCount::AtMost(257), 31, &[]), (vec![], 2));
     // A level that is not fused is a batch between two stacks; alone behind one it ends a chain.
     let third: Vec<u32> = (16..24).collect();
-    assert_eq!(stacks((8, 5), Turns::AtMost(5), 1_056, &third), (vec![(8, 2), (8, 2)], 1));
-    assert_eq!(stacks((8, 4), Turns::AtMost(5), 1_056, &third), (vec![(8, 2)], 2));
+    assert_eq!(stacks((8, 5), TripCount::AtMost(5), 1_056, &third), (vec![(8, 2), (8, 2)], 1));
+    assert_eq!(stacks((8, 4), TripCount::AtMost(5), 1_056, &third), (vec![(8, 2)], 2));
     // One launch of a level is enough.
-    assert_eq!(stacks((8, 5), Turns::AtMost(5), 1_056, &[17]), (vec![(8, 2), (8, 2)], 1));
+    assert_eq!(stacks((8, 5), TripCount::AtMost(5), 1_056, &[17]), (vec![(8, 2), (8, 2)], 1));
 }
 
 /// Chains side by side that are in no batches are fused up to a quarter of a wave, and above four, if what is in memory decides how long they take.
 #[test]
 fn long_kernels_side_by_side_stay_alone() {
-    let fused = |chains: u32, wave: u32, turns: Turns| {
+    let fused = |chains: u32, wave: u32, turns: TripCount| {
         let all = Fusing::With(Vec::new().into());
         let case = Case::chains(chains, 8).change(
             |_| true,
@@ -50,9 +50,13 @@ fn long_kernels_side_by_side_stay_alone() {
         assert!(decision.batches.is_empty());
         decision.chains.len()
     };
-    assert_eq!([1, 2, 31, 32].map(|wave| fused(8, wave, Turns::ByData)), [1, 0, 0, 1]);
+    assert_eq!([1, 2, 31, 32].map(|wave| fused(8, wave, TripCount::ByData)), [1, 0, 0, 1]);
     assert_eq!(
-        [fused(8, 31, Turns::AtMost(9)), fused(8, 31, Turns::Unknown), fused(1, 1, Turns::ByData)],
+        [
+            fused(8, 31, TripCount::AtMost(9)),
+            fused(8, 31, TripCount::Unknown),
+            fused(1, 1, TripCount::ByData)
+        ],
         [1; 3]
     );
 }
@@ -65,7 +69,7 @@ fn each_device_has_levels_of_its_own() {
         |_| true,
         |launch, id| {
             (launch.grid, launch.wave, launch.work) = ([1; 3], 3, vec![id.into()]);
-            (launch.fuse, launch.turns) = (all.clone(), Turns::ByData);
+            (launch.fuse, launch.turns) = (all.clone(), TripCount::ByData);
             launch.kernel = KernelId::from_u32(id % 2);
         },
     );
