@@ -173,13 +173,12 @@ impl Canvas {
         let _ = writeln!(self.0, "{markup}");
     }
 
-    /// Adds a line of text. `at` is the left end of its base line, or what the style says.
-    pub fn text(&mut self, at: (f64, f64), style: Style, text: &str) {
+    /// Adds a line of text. `x` and `y` are the left end of its base line, or what the style says.
+    pub fn text(&mut self, x: f64, y: f64, style: Style, text: &str) {
         let Style { size, fill, bold, mono, anchor } = style;
         let family = if mono { format!(" font-family=\"{MONO}\"") } else { String::new() };
         let weight = if bold { " font-weight=\"bold\"" } else { "" };
         let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };
-        let (x, y) = (at.0, at.1);
         self.raw(format_args!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\"{anchor}{family}{weight}>{}</text>",
             escape(text)
@@ -187,7 +186,7 @@ impl Canvas {
     }
 
     /// Adds a box with a text that browsers show for it. Nothing is drawn that is not wider than 0.
-    pub fn area(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str, title: &str) {
+    pub fn area(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str, title: &str) {
         if width > 0.0 {
             self.raw(format_args!(
                 "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{}</title></rect>",
@@ -198,10 +197,9 @@ impl Canvas {
     }
 
     /// Adds a straight line.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
+    pub fn line(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, stroke: &str) {
         self.raw(format_args!(
-            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{stroke}\"/>",
-            from.0, from.1, to.0, to.1
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{stroke}\"/>"
         ));
     }
 }

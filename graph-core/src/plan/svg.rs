@@ -131,14 +131,14 @@ pub fn memory_svg(
 fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, plan: &Plan, labels: &Labels) {
     let used = || buffers.iter().filter(|buffer| !buffer.users.is_empty());
     if used().next().is_none() {
-        canvas.text((LEFT, 22.0), Style::dark(14.0), "no temporaries");
+        canvas.text(LEFT, 22.0, Style::dark(14.0), "no temporaries");
         return;
     }
     let sum: u64 = used().map(|buffer| buffer.size).sum();
     let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
     let (number, sum, total) = (counted(used().count(), "buffer"), bytes(sum), bytes(plan.total));
     let title = format!("{number} of {sum} in {total}, {verdict} for this order");
-    canvas.text((LEFT, 22.0), Style::dark(14.0).bold(), &title);
+    canvas.text(LEFT, 22.0, Style::dark(14.0).bold(), &title);
     let together = match plan.bound.buffers.len() {
         1 => "1 buffer".to_owned(),
         several => format!("{several} buffers that cannot share"),
@@ -149,7 +149,7 @@ fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, p
         text.push_str("; dashed: in a body of a condition");
     }
     text.push_str(&labels.note);
-    canvas.text((LEFT, 42.0), Style::faint(12.0), &text);
+    canvas.text(LEFT, 42.0, Style::faint(12.0), &text);
 }
 
 /// A buffer over the levels at which it is live.
@@ -228,26 +228,26 @@ impl<'l> Axes<'l> {
         let lines = (0..=8u64).map(|line| line * step).take_while(|&byte| byte <= self.total);
         for byte in lines {
             let y = self.y(byte);
-            canvas.line((LEFT, y), (self.right(), y), GRID);
+            canvas.line(LEFT, y, self.right(), y, GRID);
             // The whole has a number of its own, above its line.
             if y > TOP + 13.0 {
-                canvas.text((LEFT - 8.0, y + 4.0), Style::faint(11.0).at_end(), &bytes(byte));
+                canvas.text(LEFT - 8.0, y + 4.0, Style::faint(11.0).at_end(), &bytes(byte));
             }
         }
-        canvas.line((LEFT, TOP), (self.right(), TOP), LINE);
-        canvas.text((LEFT - 8.0, TOP + 4.0), Style::dark(11.0).at_end().bold(), &bytes(self.total));
+        canvas.line(LEFT, TOP, self.right(), TOP, LINE);
+        canvas.text(LEFT - 8.0, TOP + 4.0, Style::dark(11.0).at_end().bold(), &bytes(self.total));
         let stride = stride(self.levels, self.width / 44.0);
         let every = self.is_named();
         for level in (0..self.levels).step_by(size(stride)) {
             let x = self.x(level);
-            canvas.line((x, TOP), (x, self.bottom() + 4.0), GRID);
+            canvas.line(x, TOP, x, self.bottom() + 4.0, GRID);
             let middle = (x + self.x(level + 1)) / 2.0;
             // The last numbers would touch the words below the strip.
             if level == 0 || middle < self.right() - 22.0 {
-                canvas.text((middle, self.bottom() + 16.0), Style::faint(11.0).centred(), &level.to_string());
+                canvas.text(middle, self.bottom() + 16.0, Style::faint(11.0).centred(), &level.to_string());
             }
         }
-        canvas.text((LEFT - 8.0, self.bottom() + 16.0), Style::faint(11.0).at_end(), "level");
+        canvas.text(LEFT - 8.0, self.bottom() + 16.0, Style::faint(11.0).at_end(), "level");
         let mut y = self.bottom() + 24.0;
         if every {
             for (level, step) in (0..self.levels).zip(&self.labels.steps) {
@@ -269,13 +269,13 @@ impl<'l> Axes<'l> {
     /// Draws a bracket below the levels of a span, with its name if there is room.
     fn bracket(&self, canvas: &mut Canvas, span: &Span<u32>, y: f64) {
         let (from, to) = (self.x(span.from) + 1.5, self.x(span.to) - 1.5);
-        canvas.line((from, y), (to, y), LINE);
-        canvas.line((from, y - 3.0), (from, y + 3.0), LINE);
-        canvas.line((to, y - 3.0), (to, y + 3.0), LINE);
+        canvas.line(from, y, to, y, LINE);
+        canvas.line(from, y - 3.0, from, y + 3.0, LINE);
+        canvas.line(to, y - 3.0, to, y + 3.0, LINE);
         let room = whole((to - from) / CHARACTER);
         if room > 2 {
             let middle = (from + to) / 2.0;
-            canvas.text((middle, y + 11.0), Style::faint(10.0).centred(), &shortened(&span.name, room));
+            canvas.text(middle, y + 11.0, Style::faint(10.0).centred(), &shortened(&span.name, room));
         }
     }
 
@@ -308,12 +308,12 @@ impl<'l> Axes<'l> {
         if tall >= 11.0
             && let Some(name) = fitting(wide)
         {
-            canvas.text((x, y + 3.5), style, &name);
+            canvas.text(x, y + 3.5, style, &name);
         } else if wide >= 11.0
             && let Some(name) = fitting(tall)
         {
             canvas.raw(format_args!("<g transform=\"translate({:.1} {y:.1}) rotate(-90)\">", x + 3.5));
-            canvas.text((0.0, 0.0), style, &name);
+            canvas.text(0.0, 0.0, style, &name);
             canvas.raw("</g>");
         }
     }
@@ -322,8 +322,8 @@ impl<'l> Axes<'l> {
     fn devices(&self, canvas: &mut Canvas, devices: &[Span<u64>]) {
         for Span { name, from, .. } in devices {
             let y = self.y(*from);
-            canvas.line((LEFT, y), (self.right(), y), LINE);
-            canvas.text((self.right() - 6.0, y - 5.0), Style::dark(11.0).at_end().bold(), name);
+            canvas.line(LEFT, y, self.right(), y, LINE);
+            canvas.text(self.right() - 6.0, y - 5.0, Style::dark(11.0).at_end().bold(), name);
         }
     }
 }
@@ -385,8 +385,8 @@ fn strip(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, plan
         ));
     }
     let range = if most == 1 { "1".to_owned() } else { format!("1–{most}") };
-    canvas.text((left + STRIP / 2.0, TOP - 6.0), Style::faint(10.0).centred(), &range);
-    canvas.text((left + STRIP / 2.0, axes.bottom() + 14.0), Style::faint(10.0).centred(), "shared by");
+    canvas.text(left + STRIP / 2.0, TOP - 6.0, Style::faint(10.0).centred(), &range);
+    canvas.text(left + STRIP / 2.0, axes.bottom() + 14.0, Style::faint(10.0).centred(), "shared by");
 }
 
 #[cfg(test)]

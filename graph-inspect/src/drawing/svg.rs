@@ -116,7 +116,7 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     }
     canvas.raw("</g>");
     if more > 0.0 {
-        canvas.text((MARGIN, placed.size.1 + top + MARGIN + 8.0), Style::faint(12.0), &notes.join("; "));
+        canvas.text(MARGIN, placed.size.1 + top + MARGIN + 8.0, Style::faint(12.0), &notes.join("; "));
     }
     canvas.close()
 }
@@ -222,18 +222,13 @@ impl Drawing<'_> {
             fill(operation.what.name(), kind)
         ));
         let middle = x + width / 2.0;
-        canvas.text((middle, y + 15.0), Style::dark(11.0).mono().centred(), &name);
+        canvas.text(middle, y + 15.0, Style::dark(11.0).mono().centred(), &name);
         if !place.is_empty() {
-            canvas.text((middle, y + 28.0), Style::faint(10.0).centred(), &place);
+            canvas.text(middle, y + 28.0, Style::faint(10.0).centred(), &place);
         }
         if let Some(timed) = timed.filter(|_| self.most > 0.0) {
             let part = (width - 2.0) * timed.time / self.most;
-            canvas.area(
-                (x + 1.0, y + height - 4.0),
-                (part, 3.0),
-                if critical { CRITICAL } else { FAINT },
-                "",
-            );
+            canvas.area(x + 1.0, y + height - 4.0, part, 3.0, if critical { CRITICAL } else { FAINT }, "");
         }
         canvas.raw("</g>");
     }
@@ -329,12 +324,12 @@ impl Drawing<'_> {
             canvas.raw(format_args!(
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{colour}\" stroke=\"{LINE}\"/>"
             ));
-            canvas.text((x + 17.0, y + 10.0), Style::faint(11.0), kind);
+            canvas.text(x + 17.0, y + 10.0, Style::faint(11.0), kind);
             x += 32.0 + NARROW * count(kind.len());
         }
         for (text, form) in self.forms() {
             canvas.raw(format_args!("<path d=\"M{x:.1} {:.1} h26\" fill=\"none\" {form}/>", y + 6.0));
-            canvas.text((x + 31.0, y + 10.0), Style::faint(11.0), text);
+            canvas.text(x + 31.0, y + 10.0, Style::faint(11.0), text);
             x += 46.0 + NARROW * count(text.len());
         }
     }
@@ -357,7 +352,7 @@ impl Drawing<'_> {
                 placed.size.1 + DEVICES + 10.0
             ));
             let text = format!("device {device}");
-            canvas.text(((left + right) / 2.0, -8.0), Style::dark(12.0).bold().centred(), &text);
+            canvas.text((left + right) / 2.0, -8.0, Style::dark(12.0).bold().centred(), &text);
         }
     }
 }

@@ -107,7 +107,7 @@ struct Drawing(Canvas);
 impl Drawing {
     fn caption(&mut self, profile: &Profile) {
         let plural = if profile.launches == 1 { "launch" } else { "launches" };
-        self.0.text((MARGIN, 26.0), Style::dark(16.0).bold(), &profile.at.name);
+        self.0.text(MARGIN, 26.0, Style::dark(16.0).bold(), &profile.at.name);
         let text = format!(
             "{}:{} · {} {plural}, mean times; an empty kernel measures {}, as the nodes are measured",
             profile.at.file,
@@ -115,10 +115,10 @@ impl Drawing {
             profile.launches,
             time(profile.empty_kernel)
         );
-        self.0.text((MARGIN, 46.0), Style::faint(12.0), &text);
+        self.0.text(MARGIN, 46.0, Style::faint(12.0), &text);
         if profile.simulated {
             let text = "simulated: times mean nothing";
-            self.0.text((MARGIN, 64.0), Style { fill: CRITICAL, ..Style::dark(12.0).bold() }, text);
+            self.0.text(MARGIN, 64.0, Style { fill: CRITICAL, ..Style::dark(12.0).bold() }, text);
         }
     }
 
@@ -134,14 +134,14 @@ impl Drawing {
             [("a launch of the graph", total), ("the critical path", path), ("the nodes in series", sum)];
         for ((name, length), (at, colour)) in bars.iter().zip((0u8..).zip([LAUNCH, CRITICAL, BAR])) {
             let y = top + SUMMARY * f64::from(at);
-            self.0.text((LEFT - 10.0, y + 16.0), Style::dark(13.0).at_end(), name);
+            self.0.text(LEFT - 10.0, y + 16.0, Style::dark(13.0).at_end(), name);
             let note = if at == 0 { time(*length) } else { of_launch(*length) };
             if at == 2 {
                 self.series(profile, y + 3.0, scale);
             } else {
-                self.0.area((LEFT, y + 3.0), (length * scale, SUMMARY - 8.0), colour, &note);
+                self.0.area(LEFT, y + 3.0, length * scale, SUMMARY - 8.0, colour, &note);
             }
-            self.0.text((LEFT + BARS + 10.0, y + 16.0), Style::dark(12.0).bold(), &note);
+            self.0.text(LEFT + BARS + 10.0, y + 16.0, Style::dark(12.0).bold(), &note);
         }
         let y = top + 3.0 * SUMMARY + 20.0;
         let keys = [(CRITICAL, "on the critical path", 150.0), (BAR, "beside it", 92.0)];
@@ -149,8 +149,8 @@ impl Drawing {
         for (colour, text, wide) in
             keys.into_iter().chain([("url(#estimate)", "member of a batch: an estimate", 0.0)])
         {
-            self.0.area((x, y - 9.0), (12.0, 10.0), colour, text);
-            self.0.text((x + 17.0, y), Style::faint(11.0), text);
+            self.0.area(x, y - 9.0, 12.0, 10.0, colour, text);
+            self.0.text(x + 17.0, y, Style::faint(11.0), text);
             x += wide;
         }
     }
@@ -177,14 +177,14 @@ impl Drawing {
                         .map(|(from, critical, nodes)| (from, x, critical, nodes - 1)),
                 );
                 let colour = if entry.critical { CRITICAL } else { BAR };
-                self.0.area((x, y), (width - 0.5, SUMMARY - 8.0), colour, &title);
+                self.0.area(x, y, width - 0.5, SUMMARY - 8.0, colour, &title);
             }
             x += width;
         }
         boxes.extend(open.map(|(from, critical, nodes)| (from, x, critical, nodes)));
         for (from, to, critical, nodes) in boxes {
             let colour = if critical { CRITICAL } else { BAR };
-            self.0.area((from, y), (to - from, SUMMARY - 8.0), colour, &format!("{nodes} nodes"));
+            self.0.area(from, y, to - from, SUMMARY - 8.0, colour, &format!("{nodes} nodes"));
         }
     }
 
@@ -193,11 +193,11 @@ impl Drawing {
         let step = tick(most / 5.0);
         for at in (0..=20u8).map(f64::from).map(|at| at * step).take_while(|&at| at <= most) {
             let x = LEFT + BARS * at / most;
-            self.0.line((x, top), (x, bottom), GRID);
+            self.0.line(x, top, x, bottom, GRID);
             let anchor = if at == 0.0 { "start" } else { "middle" };
             let decimals = if step < 0.1 { 2 } else { usize::from(step < 1.0) };
             let text = format!("{at:.decimals$}{}", if at == 0.0 { " us" } else { "" });
-            self.0.text((x, top - 4.0), Style { anchor, ..Style::faint(10.0) }, &text);
+            self.0.text(x, top - 4.0, Style { anchor, ..Style::faint(10.0) }, &text);
         }
     }
 
@@ -207,44 +207,36 @@ impl Drawing {
         let indent = 14.0 * count(row.depth);
         let several = row.entries.len();
         let name = if several > 1 { format!("{} × {several}", row.name) } else { row.name.clone() };
-        self.0.text(
-            (MARGIN + indent, y + 13.0),
-            Style::dark(12.0).mono(),
-            &shortened(&name, MOST_CHARACTERS),
-        );
+        self.0.text(MARGIN + indent, y + 13.0, Style::dark(12.0).mono(), &shortened(&name, MOST_CHARACTERS));
         let mut place: Vec<String> =
             [row.place(), row.node()].into_iter().filter(|text| !text.is_empty()).collect();
         place.extend(row.turns().map(|(min, max)| turns(min, max)));
         self.0.text(
-            (MARGIN + indent, y + 26.0),
+            MARGIN + indent,
+            y + 26.0,
             Style::faint(10.0),
             &shortened(&place.join(" · "), MOST_CHARACTERS),
         );
         let title = format!("{name}: {}", time(taken));
         let holds_others = row.entries.iter().all(|entry| entry.node == "condition");
         let (critical_fill, plain) = if holds_others { (PALE_CRITICAL, PALE_BAR) } else { (CRITICAL, BAR) };
-        self.0.area((LEFT, y + 4.0), (critical * scale, ROW - 14.0), critical_fill, &title);
-        self.0.area(
-            (LEFT + critical * scale, y + 4.0),
-            ((taken - critical) * scale, ROW - 14.0),
-            plain,
-            &title,
-        );
+        self.0.area(LEFT, y + 4.0, critical * scale, ROW - 14.0, critical_fill, &title);
+        self.0.area(LEFT + critical * scale, y + 4.0, (taken - critical) * scale, ROW - 14.0, plain, &title);
         if let Some(found) = bandwidth(row.bytes(), taken) {
             // Behind the bar, or inside a long one.
             let (end, text) = (LEFT + taken * scale, rate(found));
             let inside = taken * scale > BARS - 80.0;
             let style =
                 if inside { Style { fill: ON_BAR, ..Style::dark(11.0).at_end() } } else { Style::dark(11.0) };
-            self.0.text((if inside { end - 6.0 } else { end + 6.0 }, y + 18.0), style, &text);
+            self.0.text(if inside { end - 6.0 } else { end + 6.0 }, y + 18.0, style, &text);
         }
         let x = LEFT + BARS + 10.0;
         let share = if sum > 0.0 { format!(" · {:.1}%", 100.0 * taken / sum) } else { String::new() };
-        self.0.text((x, y + 13.0), Style::dark(12.0).bold(), &format!("{}{share}", time(taken)));
+        self.0.text(x, y + 13.0, Style::dark(12.0).bold(), &format!("{}{share}", time(taken)));
         let each = row.each();
         let spread = format!("{:.2} to {:.2} us", each.min, each.max);
         let spread = if several > 1 { format!("each {spread}") } else { spread };
-        self.0.text((x, y + 27.0), Style::faint(11.0), &spread);
+        self.0.text(x, y + 27.0, Style::faint(11.0), &spread);
         for (member, at) in shown_members(row).iter().zip(0u8..) {
             let y = y + ROW + MEMBER * f64::from(at);
             let name = if member.count > 1 {
@@ -253,13 +245,14 @@ impl Drawing {
                 member.name.clone()
             };
             self.0.text(
-                (MARGIN + indent + 14.0, y + 9.0),
+                MARGIN + indent + 14.0,
+                y + 9.0,
                 Style::faint(11.0).mono(),
                 &shortened(&name, MOST_CHARACTERS),
             );
             let title = format!("{name} ({}): {}, an estimate", member.place, time(member.time));
-            self.0.area((LEFT, y + 1.0), (member.time * scale, MEMBER - 8.0), "url(#estimate)", &title);
-            self.0.text((x, y + 9.0), Style::faint(11.0), &format!("~ {}", time(member.time)));
+            self.0.area(LEFT, y + 1.0, member.time * scale, MEMBER - 8.0, "url(#estimate)", &title);
+            self.0.text(x, y + 9.0, Style::faint(11.0), &format!("~ {}", time(member.time)));
         }
     }
 }
