@@ -18,9 +18,8 @@ use crate::ids::PartId;
 pub use crate::ids::{BufferId, CallId, Device, DimId, StatementId};
 use crate::index::{Index, Vector};
 pub use crate::kind::{Kind, Lifetime};
+pub use crate::structure::Text;
 
-/// A string that is owned in the macro and borrowed in the printed table.
-pub type Text = Cow<'static, str>;
 /// A list that is owned in the macro and borrowed in the printed table.
 pub type List<T> = Cow<'static, [T]>;
 

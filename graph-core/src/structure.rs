@@ -10,7 +10,8 @@ use crate::ids::{ArgumentId, BufferId, CallId, DimId, LeafId, ScalarId, Statemen
 use crate::index::Vector;
 use std::borrow::Cow;
 
-type Text = Cow<'static, str>;
+/// A string that is owned in the macro and borrowed in the printed table.
+pub type Text = Cow<'static, str>;
 
 /// The nesting of a function's statements. Empty for a function of statements that stand one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::index::{Index, narrow, size, wide};
-
-type Text = Cow<'static, str>;
+use crate::ir::Text;
 
 /// Writes a table.
 #[derive(Default)]
