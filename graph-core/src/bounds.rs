@@ -27,7 +27,7 @@ pub struct Bounds {
     facts: Facts,
     places: Vector<DimId, LinePoint>,
     lines: Vector<LineIndex, Line>,
-    /// The answers for `0 <= dk * axis + dc`. Only looked up, never iterated.
+    /// The answers for `0 <= k * axis + c`. Only looked up, never iterated.
     asked: RefCell<HashMap<(AxisIndex, i64, i64), bool>>,
 }
 
@@ -82,17 +82,17 @@ impl Bounds {
 
     /// Returns true if `a <= b` is proved.
     pub fn at_most(&self, a: DimId, b: DimId) -> bool {
-        let Some((line, dk, dc)) = self.difference(a, b) else {
+        let Some(LinePoint { line, k, c }) = self.difference(a, b) else {
             return self.facts.at_most(&self.polys[a], &self.polys[b]);
         };
-        if dk >= 0 && dc >= 0 {
+        if k >= 0 && c >= 0 {
             return true;
         }
         // Both are numbers, and `a` is the greater one.
         if line == CONSTANTS && self.facts.is_empty() {
             return false;
         }
-        let key = (self.lines[line].axis, dk, dc);
+        let key = (self.lines[line].axis, k, c);
         if let Some(&known) = self.asked.borrow().get(&key) {
             return known;
         }
@@ -122,11 +122,11 @@ impl Bounds {
     }
 
     fn plainly_at_most(&self, a: DimId, b: DimId) -> bool {
-        self.difference(a, b).is_some_and(|(_, dk, dc)| dk >= 0 && dc >= 0)
+        self.difference(a, b).is_some_and(|by| by.k >= 0 && by.c >= 0)
     }
 
     /// `b - a` on the line of both.
-    fn difference(&self, a: DimId, b: DimId) -> Option<(LineIndex, i64, i64)> {
+    fn difference(&self, a: DimId, b: DimId) -> Option<LinePoint> {
         let (from, to) = (self.places[a], self.places[b]);
         let line = if from.line == to.line || from.line == CONSTANTS && self.lines[to.line].plain {
             to.line
@@ -138,7 +138,7 @@ impl Bounds {
         if line == NOWHERE {
             return None;
         }
-        Some((line, to.k.checked_sub(from.k)?, to.c.checked_sub(from.c)?))
+        Some(LinePoint { line, k: to.k.checked_sub(from.k)?, c: to.c.checked_sub(from.c)? })
     }
 }
 

@@ -122,7 +122,7 @@ fn functions(instances: &Vector<StatementId, Instance>, frames: &Vector<FrameId,
     let id = |frame: FrameId| FunctionId::from_u32(frame.as_u32());
     let function = |frame: &Frame| {
         let (order, launches) = options(frame);
-        Function { caller: frame.call.as_ref().map(|call| id(call.0)), order, launches }
+        Function { caller: frame.call.as_ref().map(|call| id(call.frame)), order, launches }
     };
     Functions {
         list: frames.iter().map(function).collect(),

@@ -251,9 +251,9 @@ impl ScalarReach<'_> {
         for frame in *frames {
             let of_frame = match &frame.call {
                 None => vec![(argument, path.clone())],
-                Some((caller, call, _)) => {
+                Some(Instance { frame: caller, template, .. }) => {
                     let (targets_by, scalars_by) = (&targets[*caller], &scalars[*caller]);
-                    passed(&frames[*caller].table, *call, targets_by, scalars_by, &frame.table)
+                    passed(&frames[*caller].table, *template, targets_by, scalars_by, &frame.table)
                 }
             };
             scalars.push(mentioned(&frame.table, &of_frame));

@@ -75,9 +75,8 @@ pub enum Formula {
 pub struct Frame {
     /// The function.
     pub table: TableHandle,
-    /// The call: the caller's frame, its statement, and the values of the caller's loop variables. `None` for the outermost
-    /// function.
-    pub call: Option<(FrameId, StatementId, Arc<[i64]>)>,
+    /// The call, a statement of the caller; `None` for the outermost function.
+    pub call: Option<Instance>,
     /// For a library call its scratch of no elements, which has no memory.
     pub empty: Vec<BufferId>,
     /// The prefix of names: `block[3].`.
@@ -174,10 +173,10 @@ impl<'e> ExpansionPoint<'e> {
     /// Returns the place of the call, and the caller's bound that is passed for a leaf. `None` if the leaf is no parameter.
     pub fn passed(&self, leaf: LeafId) -> Option<(ExpansionPoint<'e>, DimId)> {
         let Frame { table, call, .. } = &self.frames[self.frame];
-        let (caller, statement, turns) = call.as_ref()?;
+        let Instance { frame, template, turns } = call.as_ref()?;
         let own = table.scalars.position(|scalar| scalar.leaf == Some(leaf))?;
-        let caller = ExpansionPoint { frames: self.frames, frame: *caller, turns };
-        let Kind::Call(call) = caller.table().program.statements[*statement].kind else { return None };
+        let caller = ExpansionPoint { frames: self.frames, frame: *frame, turns };
+        let Kind::Call(call) = caller.table().program.statements[*template].kind else { return None };
         let mut pairs = table.parameters.iter().zip(&caller.table().structure.calls[call].arguments);
         let argument = pairs.find_map(|(parameter, argument)| match (parameter, argument) {
             (Parameter::Scalar(scalar), Argument::Scalar { value, .. }) if *scalar == own => *value,

@@ -305,7 +305,7 @@ impl<A: Answers> Expansion<'_, A> {
         let prefix = format!("{}{name}.", self.frames[scope.frame].prefix);
         self.frames.push(Frame {
             table: callee.clone(),
-            call: Some((scope.frame, id, scope.turns.clone())),
+            call: Some(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() }),
             empty: Vec::new(),
             prefix,
         });
@@ -459,7 +459,7 @@ impl<A: Answers> Expansion<'_, A> {
                 let cycle = self.cycle(scope.frame, at, callee);
                 return Err(self.refuse(scope, Some(id), Refusal::Recursion { cycle }));
             }
-            frame = call.as_ref().map(|call| call.0);
+            frame = call.as_ref().map(|call| call.frame);
         }
         Ok(())
     }
@@ -472,7 +472,7 @@ impl<A: Answers> Expansion<'_, A> {
             let Frame { table, call, .. } = &self.frames[at];
             cycle.push(table.program.name.to_string());
             match call {
-                Some((caller, ..)) if at != first => at = *caller,
+                Some(call) if at != first => at = call.frame,
                 _ => break,
             }
         }

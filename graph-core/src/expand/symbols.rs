@@ -87,9 +87,9 @@ impl Symbols {
                         roots[scalar].insert(scalar);
                     }
                 }
-                Some((caller, call, _)) => {
-                    let passed = passed(&frames[*caller].table, *call, table);
-                    let outer = self.roots(frames, *caller);
+                Some(call) => {
+                    let passed = passed(&frames[call.frame].table, call.template, table);
+                    let outer = self.roots(frames, call.frame);
                     for (own, of) in passed {
                         roots[own] = of.iter().flat_map(|&scalar| outer[scalar].iter().copied()).collect();
                     }

@@ -63,11 +63,11 @@ pub(crate) fn enter<T>(
     frame: FrameId,
     with: &mut dyn FnMut(&dyn Body) -> T,
 ) -> Option<T> {
-    let Some((parent, statement, turns)) = &frames[frame].call else { return Some(with(root)) };
-    let step = frames[*parent].table.steps[*statement];
+    let Some(call) = &frames[frame].call else { return Some(with(root)) };
+    let step = frames[call.frame].table.steps[call.template];
     let mut result = None;
-    enter(root, frames, *parent, &mut |caller| {
-        caller.enter(step, turns, &mut |callee| result = Some(with(callee)), Token);
+    enter(root, frames, call.frame, &mut |caller| {
+        caller.enter(step, &call.turns, &mut |callee| result = Some(with(callee)), Token);
     });
     result
 }
