@@ -8,7 +8,7 @@ use crate::operation::{MemoryBlock, MemoryBounds, OperationId, Operations, Place
 use crate::picture::counted;
 use crate::place::{self, Placed};
 use crate::plan::svg::{Label, Labels, Levels, Span};
-use crate::plan::{self, Bound, BufferIndex, Floor, Plan};
+use crate::plan::{self, Bound, BufferIndex, Floor, MemoryPlan};
 use crate::scopes::Scopes;
 
 use super::back::BackError;
@@ -58,7 +58,7 @@ pub fn memory_svg(
 struct Pictured {
     buffers: PlannerBuffers,
     /// The places of the buffers.
-    plan: Plan,
+    plan: MemoryPlan,
     labels: Labels,
 }
 
@@ -98,7 +98,7 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
         labels.note = format!("; {} more in registers alone", counted(left_out, "buffer"));
     }
     let of_bound = buffers.ids.enumerate().filter(|(_, id)| bounds.antichain_buffers.contains(id));
-    let plan = Plan {
+    let plan = MemoryPlan {
         bound: Bound { bytes: bounds.antichain, buffers: of_bound.map(|(at, _)| at).collect() },
         floor: Floor { bytes: bounds.floor, ..Floor::default() },
         optimal: bounds.optimal,
@@ -111,7 +111,7 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
 /// Returns the temporaries in a plan of their own.
 fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<Pictured, BackError> {
     let mut buffers = PlannerBuffers::default();
-    let mut planned: Option<Plan> = None;
+    let mut planned: Option<MemoryPlan> = None;
     let mut labels = Labels::default();
     for (device, PlannerBuffers { list, ids }) in layout::by_device(program, all) {
         let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)

@@ -13,7 +13,7 @@ use std::fmt;
 use super::bounds::{Floor, antichain};
 use super::indices::BufferIndex;
 use super::order::{BufferOrder, PlannerBuffer};
-use super::planning::{self, Plan, plan_ordered};
+use super::planning::{self, MemoryPlan, plan_ordered};
 use super::problem::{Effort, PlanError};
 use super::sequence::{Guide, Sequence, all, within};
 use crate::index::{Index, Vector};
@@ -111,7 +111,7 @@ pub struct BudgetedOrder {
     /// The order with the edges.
     pub reach: Reach,
     /// The plans of the memories under that order.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<MemoryPlan>,
     /// The critical path without the edges.
     pub path_before: u64,
     /// The critical path with the edges.
@@ -127,7 +127,7 @@ impl BudgetedOrder {
 }
 
 /// Returns the index of the memory that takes most, and its bytes.
-fn most(plans: &[Plan]) -> (usize, u64) {
+fn most(plans: &[MemoryPlan]) -> (usize, u64) {
     let largest = plans.iter().enumerate().max_by_key(|&(memory, plan)| (plan.total, Reverse(memory)));
     largest.map_or((0, 0), |(memory, plan)| (memory, plan.total))
 }
@@ -214,7 +214,7 @@ pub fn budget_curve(
 ) -> Result<Vec<CurvePoint>, (usize, PlanError)> {
     let plan =
         |(memory, buffers)| planning::plan(reach, buffers, Effort::Default).map_err(|error| (memory, error));
-    let free: Vec<Plan> = memories.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
+    let free: Vec<MemoryPlan> = memories.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
     let (_, total) = most(&free);
     let floor = free.iter().map(|plan| plan.floor.bytes).max().unwrap_or(0);
     let span = total.saturating_sub(floor);
@@ -347,7 +347,7 @@ impl Best {
 
 impl BudgetSearch<'_> {
     /// Searches for edges; `unchanged` are the plans without.
-    fn run(&self, unchanged: &[Plan]) -> Result<BudgetedOrder, BudgetError> {
+    fn run(&self, unchanged: &[MemoryPlan]) -> Result<BudgetedOrder, BudgetError> {
         let mut best = Best(None);
         let mut targets = vec![self.budget; self.memories.len()];
         let mut feasible = false;
@@ -406,7 +406,7 @@ impl BudgetSearch<'_> {
 
     /// Lowers the targets of the memories whose best plans, of `lowest` bytes, are above the budget. Returns false if no target can be
     /// lowered, or nothing was planned.
-    fn lower(&self, targets: &mut [u64], lowest: &[u64], plans: &[Plan]) -> bool {
+    fn lower(&self, targets: &mut [u64], lowest: &[u64], plans: &[MemoryPlan]) -> bool {
         if lowest.contains(&u64::MAX) {
             return false;
         }
@@ -543,7 +543,7 @@ impl BudgetSearch<'_> {
         self.budgeted(graph, Vec::new())
     }
 
-    fn plans(&self, graph: &Graph) -> Vec<Plan> {
+    fn plans(&self, graph: &Graph) -> Vec<MemoryPlan> {
         let memories = self.memories.iter().zip(&graph.orders);
         memories.map(|(buffers, order)| plan_ordered(&graph.reach, buffers, order, self.effort)).collect()
     }

@@ -47,6 +47,6 @@ pub use conflict::Conflicts;
 pub use indices::{BufferIndex, Rank};
 pub use order::{BufferOrder, PlannerBuffer};
 pub use placement::place_all;
-pub use planning::{Plan, plan};
+pub use planning::{MemoryPlan, plan};
 pub(crate) use problem::room;
 pub use problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem};

@@ -11,7 +11,7 @@ use crate::reach::Reach;
 
 /// Offsets in one allocation, and the bounds on its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct MemoryPlan {
     /// The offset of each buffer; 0 for those without users.
     pub offsets: Vector<BufferIndex, u64>,
     /// The size of the allocation.
@@ -24,10 +24,10 @@ pub struct Plan {
     pub optimal: bool,
 }
 
-impl Plan {
+impl MemoryPlan {
     /// Returns this plan and behind it that of other memory, whose buffers have the indices from `first` on.
     #[must_use]
-    pub fn and(mut self, other: Plan, first: usize) -> Plan {
+    pub fn and(mut self, other: MemoryPlan, first: usize) -> MemoryPlan {
         self.offsets.extend(other.offsets.iter().map(|offset| offset + self.total));
         self.total += other.total;
         self.bound.bytes += other.bound.bytes;
@@ -53,7 +53,7 @@ pub fn plan(
     reach: &Reach,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
     effort: Effort,
-) -> Result<Plan, PlanError> {
+) -> Result<MemoryPlan, PlanError> {
     let buffers = rounded(buffers)?;
     let order = BufferOrder::of(reach, &buffers);
     Ok(plan_ordered(reach, &buffers, &order, effort))
@@ -65,7 +65,7 @@ pub(crate) fn plan_ordered(
     buffers: &Vector<BufferIndex, PlannerBuffer>,
     order: &BufferOrder,
     effort: Effort,
-) -> Plan {
+) -> MemoryPlan {
     let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
     let bound = antichain(order, &sizes);
     let floor = floor(reach, buffers, order);
@@ -89,7 +89,7 @@ pub(crate) fn plan_ordered(
     }
     debug_assert_eq!(check::check(reach, buffers, &offsets, total), Ok(()));
     let optimal = total == bound.bytes;
-    Plan { offsets, total, bound, floor, optimal }
+    MemoryPlan { offsets, total, bound, floor, optimal }
 }
 
 /// Returns the buffers with their sizes rounded up to the greatest common divisor of all alignments. All offsets are multiples of

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::indices::BufferIndex;
 use super::order::PlannerBuffer;
-use super::planning::Plan;
+use super::planning::MemoryPlan;
 use crate::index::{Index, Vector, size};
 use crate::picture::{
     CRITICAL, Canvas, FAINT, FILLS, GRID, LINE, Style, bytes, count, counted, escape, folded, real,
@@ -90,7 +90,7 @@ impl Levels {
 pub fn memory_svg(
     levels: &Levels,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
-    plan: &Plan,
+    plan: &MemoryPlan,
     labels: &Labels,
 ) -> String {
     let mut critical = Vector::filled(false, buffers.len());
@@ -128,7 +128,12 @@ pub fn memory_svg(
 }
 
 /// Writes the title and the explanation of the outlines.
-fn captions(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, plan: &Plan, labels: &Labels) {
+fn captions(
+    canvas: &mut Canvas,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
+    plan: &MemoryPlan,
+    labels: &Labels,
+) {
     let used = || buffers.iter().filter(|buffer| !buffer.users.is_empty());
     if used().next().is_none() {
         canvas.text(LEFT, 22.0, Style::dark(14.0), "no temporaries");
@@ -177,7 +182,7 @@ struct Axes<'l> {
 }
 
 impl<'l> Axes<'l> {
-    fn of(depth: u32, plan: &Plan, labels: &'l Labels) -> Axes<'l> {
+    fn of(depth: u32, plan: &MemoryPlan, labels: &'l Labels) -> Axes<'l> {
         let levels = depth.max(1);
         // Rows of names, where the boxes are of one size.
         let height = (17.0 * count(plan.bound.buffers.len())).clamp(360.0, 900.0);
@@ -355,7 +360,12 @@ fn calls(steps: &[String]) -> Vec<Span<u32>> {
 }
 
 /// Draws the strip that shows how many buffers use each byte.
-fn strip(canvas: &mut Canvas, buffers: &Vector<BufferIndex, PlannerBuffer>, plan: &Plan, axes: &Axes<'_>) {
+fn strip(
+    canvas: &mut Canvas,
+    buffers: &Vector<BufferIndex, PlannerBuffer>,
+    plan: &MemoryPlan,
+    axes: &Axes<'_>,
+) {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {
         if buffer.size > 0 && !buffer.users.is_empty() {

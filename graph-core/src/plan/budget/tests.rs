@@ -51,7 +51,7 @@ proptest! {
         let memories = dealt(buffers, devices);
         let costs: Vector<Node, u64> = (0..).take(preds.len()).map(|v| 1 + v % 5).collect();
         let plan = |buffers| crate::plan::plan(&reach, buffers, Effort::Quick).unwrap();
-        let free: Vec<Plan> = memories.iter().map(plan).collect();
+        let free: Vec<MemoryPlan> = memories.iter().map(plan).collect();
         let total = free.iter().map(|plan| plan.total).max().unwrap();
         let floor = free.iter().map(|plan| plan.floor.bytes).max().unwrap();
         let budget = floor + (total - floor) * part / 8;
