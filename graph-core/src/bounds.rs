@@ -63,7 +63,7 @@ impl Bounds {
         let places = polys
             .iter()
             .map(|poly| {
-                let Some((axis, k, c, rest)) = split(poly) else {
+                let Some(SplitPoly { axis, k, c, rest }) = split(poly) else {
                     return LinePoint { line: NOWHERE, k: 0, c: 0 };
                 };
                 if axis.is_empty() {
@@ -142,16 +142,25 @@ impl Bounds {
     }
 }
 
-/// The last product of a polynomial, its coefficient, the constant, and all else; none where a number does not fit.
-fn split(poly: &Poly) -> Option<(Vec<u32>, i64, i64, Poly)> {
+/// A polynomial: `k * axis + c + rest`.
+struct SplitPoly {
+    /// The last product; empty if there is none but the constant.
+    axis: Vec<u32>,
+    k: i64,
+    c: i64,
+    rest: Poly,
+}
+
+/// Splits a polynomial; none where a number does not fit.
+fn split(poly: &Poly) -> Option<SplitPoly> {
     let (axis, k) = poly.terms().last().map_or((&[][..], 0), |(product, coefficient)| (product, coefficient));
     let c = poly.terms().find(|(product, _)| product.is_empty()).map_or(0, |(_, coefficient)| coefficient);
     let c = i64::try_from(c).ok()?;
     if axis.is_empty() {
-        return Some((Vec::new(), 0, c, Poly::default()));
+        return Some(SplitPoly { axis: Vec::new(), k: 0, c, rest: Poly::default() });
     }
     let rest = poly.terms().filter(|(product, _)| !product.is_empty() && *product != axis);
-    Some((axis.to_vec(), i64::try_from(k).ok()?, c, Poly::of(rest)))
+    Some(SplitPoly { axis: axis.to_vec(), k: i64::try_from(k).ok()?, c, rest: Poly::of(rest) })
 }
 
 #[cfg(test)]

@@ -330,7 +330,8 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
             graph.add(from, to, Cause::After(index));
         }
     }
-    let (reach, preds, diagnostics) = without_cycles(&source.program, &mut graph);
+    let mut diagnostics = Vec::new();
+    let (reach, preds) = without_cycles(&source.program, &mut graph, &mut diagnostics);
     let (preds, memory_after) = contracted(&source.program, &reach, preds);
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
@@ -380,14 +381,17 @@ fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(State
     }
 }
 
-/// The order and the direct predecessors that make it; where it has cycles, CW204 for each and the order without the `#[after]` that
-/// points forward.
-fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Preds, Vec<Diagnostic>) {
-    let mut diagnostics = Vec::new();
+/// The order and the direct predecessors that make it; where it has cycles, the order without the `#[after]` that points forward, with
+/// CW204 for each.
+fn without_cycles(
+    program: &Program,
+    graph: &mut OrderGraph,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Reach, Preds) {
     loop {
         let preds = graph.preds();
         let path = match Reach::of(&preds) {
-            Ok(reach) => return (reach, preds, diagnostics),
+            Ok(reach) => return (reach, preds),
             Err(Cycle { path }) => path,
         };
         // Inferred edges point forward in the text, so a cycle has an `#[after]` that names a later statement.

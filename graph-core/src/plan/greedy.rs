@@ -48,13 +48,13 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Greed
                 }
             }
             in_the_way.sort_unstable();
-            gap.find(in_the_way.iter().map(|&(from, to)| (true, from, to)));
+            gap.find(in_the_way.iter().map(|&(from, to)| PlacedBytes { conflicts: true, from, to }));
         } else if count == placed.len() {
             looked += placed.len();
-            gap.find(taken.iter().map(|&(from, to)| (true, from, to)));
+            gap.find(taken.iter().map(|&(from, to)| PlacedBytes { conflicts: true, from, to }));
         } else {
             looked += placed.len();
-            gap.find(placed.iter().map(|&(from, to, other)| (has(row, other), from, to)));
+            gap.find(placed.iter().map(|&(from, to, b)| PlacedBytes { conflicts: has(row, b), from, to }));
         }
         let offset = gap.offset();
         offsets[b] = offset;
@@ -79,6 +79,14 @@ fn unite(ranges: &mut Vec<(u64, u64)>, mut from: u64, mut to: u64) {
     ranges.splice(first..end, [(from, to)]);
 }
 
+/// The bytes of a placed buffer.
+struct PlacedBytes {
+    /// True if the buffer to place must not share them.
+    conflicts: bool,
+    from: u64,
+    to: u64,
+}
+
 /// A scan for the lowest gap between conflicting buffers.
 struct Gap {
     size: u64,
@@ -90,14 +98,14 @@ struct Gap {
 }
 
 impl Gap {
-    /// Scans the placed buffers by ascending offset. Each item is the flag of a conflict, the start and the end.
-    fn find(&mut self, placed: impl Iterator<Item = (bool, u64, u64)>) {
-        for (in_the_way, from, to) in placed {
+    /// Scans the placed buffers by ascending offset.
+    fn find(&mut self, placed: impl Iterator<Item = PlacedBytes>) {
+        for PlacedBytes { conflicts, from, to } in placed {
             // Rarely true; the rest of the body is branchless.
-            if in_the_way & (from > self.top) && self.end_at(from) {
+            if conflicts & (from > self.top) && self.end_at(from) {
                 return;
             }
-            self.top = if in_the_way { self.top.max(to) } else { self.top };
+            self.top = if conflicts { self.top.max(to) } else { self.top };
         }
     }
 
