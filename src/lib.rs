@@ -219,8 +219,10 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
-        At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, FailedCall, Fault, Inaccessible,
-        ModuleFailure, OutsideExtent, PlanFault, Refusal, ShortLaunch,
+        At, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
+        DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
+        LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
+        ProfileFault, Refusal, SetterFault, ShortLaunch, UnprovedLaunch,
     };
 }
 

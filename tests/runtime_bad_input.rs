@@ -201,7 +201,7 @@ fn configurations_that_the_device_or_the_kernel_refuses() {
         let error = refused(shaped(&device.ctx, grid, block, shared, items, &mut x));
         let Error::Config { at, reason, .. } = &error else { panic!("{error:?}") };
         assert_eq!(at.line, SHAPED + line, "{error}");
-        assert!(reason.contains(says), "{reason}");
+        assert!(reason.to_string().contains(says), "{reason}");
     }
     // More than 48 KiB of shared memory only has to be asked for.
     drop(shaped(&device.ctx, 1, 32, 64 << 10, 8, &mut x).expect("a configuration that fits"));

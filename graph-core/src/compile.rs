@@ -32,7 +32,7 @@ use crate::sample::{Sampled, Shape, sample};
 use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
-pub use back::{BackError, Wishes, back, budget_curve, explain, is_within_budget, may_spare};
+pub use back::{BackError, BudgetFault, Wishes, back, budget_curve, explain, is_within_budget, may_spare};
 #[cfg(feature = "back")]
 pub use decided::Decided;
 #[cfg(feature = "back")]

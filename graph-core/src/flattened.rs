@@ -125,16 +125,6 @@ impl Flattened {
         let given = declared.filter(|access| !frame.empty.contains(&access.buffer));
         given.map(|access| table.buffers[access.buffer].origin.is_owned()).collect()
     }
-
-    /// Returns the reason why a scalar has no setter; `None` if it has one.
-    #[must_use]
-    pub fn fixed(&self, scalar: ScalarId) -> Option<String> {
-        self.scalars[scalar].fixed.then(|| match self.fixed.get(&scalar) {
-            Some(reason) => reason.reason(self.checked.program()),
-            // Bounds of a builder are numbers.
-            None => "decides a length or a range".to_owned(),
-        })
-    }
 }
 
 /// A scalar that a setter changes.

@@ -2,8 +2,10 @@
 
 mod calls;
 mod certificate;
+mod config;
 mod convert;
 mod devices;
+mod execs;
 mod failed;
 mod managed;
 mod multicast;
@@ -12,13 +14,20 @@ mod places;
 mod plan;
 pub(crate) mod program;
 
+pub use crate::cuda::{CommunicatorFault, LibraryError};
 pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
-pub use devices::{DeviceFault, Inaccessible};
+pub use config::{ConfigFault, ConfigPart};
+pub use cuweave_core::compile::BudgetFault;
+pub use devices::{DeviceFault, DeviceFeature, Inaccessible};
+pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault};
 pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
-pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, OutsideExtent, Refusal, ShortLaunch};
+pub use parts::{
+    At, DriverFailure, FailedCall, Fault, KernelFault, MemoryKind, ModuleFailure, OutsideExtent, Refusal,
+    ShortLaunch, UnprovedLaunch,
+};
 pub(crate) use places::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub use plan::PlanFault;
 
@@ -205,22 +214,8 @@ pub enum Error {
     #[error("{0}")]
     OutsideExtent(Box<OutsideExtent>),
     /// Nothing proves that a launch writes all elements of a write-only parameter, and their type has invalid bit patterns.
-    #[error(
-        "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
-    )]
-    #[non_exhaustive]
-    NotProvedWritten {
-        /// The node.
-        at: Box<At>,
-        /// The kernel.
-        kernel: String,
-        /// Its parameter.
-        parameter: String,
-        /// The buffer.
-        buffer: String,
-        /// The reason that it is not proved.
-        reason: String,
-    },
+    #[error("{0}")]
+    NotProvedWritten(Box<UnprovedLaunch>),
     /// The two ends of a copy differ in length.
     #[error("{at} copies {from} elements of `{source_name}` to {to} of `{target_name}`")]
     #[non_exhaustive]
@@ -243,7 +238,7 @@ pub enum Error {
         /// The graph function.
         at: Box<At>,
         /// The reason.
-        reason: String,
+        reason: BudgetFault,
     },
     /// An index into a list of arguments is not below its length.
     #[error("{at}: the index of `{list}` is {index}, but it has {len} elements")]
@@ -298,14 +293,14 @@ pub enum Error {
         /// The length of the allocation.
         actual: u64,
     },
-    /// A launch configuration that the device or the kernel does not support.
+    /// A launch configuration that the device or the kernel does not support, or a statement without a value.
     #[error("{at}: {reason}")]
     #[non_exhaustive]
     Config {
         /// The node.
         at: Box<At>,
         /// The reason.
-        reason: String,
+        reason: ConfigFault,
     },
     /// A library call that cannot be part of the graph.
     #[error("{at}: {fault}")]
@@ -338,13 +333,13 @@ pub enum Error {
     #[error("{0}")]
     Devices(Box<DeviceFault>),
     /// Memory of a context that the graph does not have, or of another than its first where that is asked for.
-    #[error("{at} is bound to memory of another context than {}\n  = help: {}", .ways.0, .ways.1)]
+    #[error("{at} is bound to memory of another context than {}\n  = help: {}", .memory.contexts(), .memory.way())]
     #[non_exhaustive]
     OtherContext {
         /// The argument.
         at: Box<At>,
-        /// The contexts whose memory can be bound, and the way to such memory.
-        ways: (&'static str, &'static str),
+        /// The kind of the memory.
+        memory: MemoryKind,
     },
     /// A buffer whose address is not a multiple of its elements' alignment.
     #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
@@ -364,7 +359,7 @@ pub enum Error {
         /// The module's file.
         path: String,
         /// The reason.
-        reason: String,
+        reason: KernelFault,
     },
     /// A module that the driver cannot load.
     #[error(transparent)]
@@ -439,12 +434,10 @@ pub enum Error {
         function: String,
     },
     /// An arena pool on a stream that cannot separate launches.
-    #[error("there can be no arena pool on this stream: {reason}")]
-    #[non_exhaustive]
-    PoolStream {
-        /// The reason.
-        reason: &'static str,
-    },
+    #[error(
+        "there can be no arena pool on this stream: the per-thread default stream is another stream on each thread"
+    )]
+    PoolStream,
     /// A graph is instantiated in an arena pool of another context.
     #[error(
         "`{function}` is instantiated in an arena pool of another context than the one that it was built for"
@@ -470,7 +463,7 @@ pub enum Error {
         /// The argument.
         at: Box<At>,
         /// The reason.
-        reason: &'static str,
+        reason: OutputFault,
     },
     /// Launches share a module-level variable, one of them writes it, and nothing orders them.
     #[error(
@@ -505,7 +498,7 @@ pub enum Error {
         /// The argument, or the launch.
         at: Box<At>,
         /// The reason why it cannot change.
-        reason: String,
+        reason: SetterFault,
     },
     /// A communicator of the graph is of no use any more: a rank is gone, it was aborted, or a launch has taken longer than its limit.
     #[error("the communicator of `{function}` {reason}")]
@@ -514,7 +507,7 @@ pub enum Error {
         /// The graph function.
         function: String,
         /// The reason.
-        reason: String,
+        reason: CommunicatorFault,
     },
     /// A graph that cannot be profiled, or not in this way.
     #[error("`{function}` cannot be profiled: {reason}")]
@@ -523,7 +516,7 @@ pub enum Error {
         /// The graph function.
         function: String,
         /// The reason.
-        reason: String,
+        reason: ProfileFault,
     },
     /// The turns of a loop are asked for by a name that is not that of one loop with a limit.
     #[error("`{function}`: {reason}")]
@@ -532,7 +525,7 @@ pub enum Error {
         /// The graph function.
         function: String,
         /// The reason.
-        reason: String,
+        reason: LoopFault,
     },
     /// A host statement panicked in a launch before this call.
     #[error("{at} panicked in an earlier launch: {message}")]
@@ -574,8 +567,8 @@ pub enum Error {
     #[error("this device has no {what}")]
     #[non_exhaustive]
     NotOnThisDevice {
-        /// The lacking feature, in the plural.
-        what: &'static str,
+        /// The lacking feature.
+        what: DeviceFeature,
     },
     /// A statement stands in a body that the device decides about, and cannot.
     #[error("{at} cannot stand in the body `{body}`, which the device decides about")]

@@ -61,7 +61,7 @@ pub use build::{CollectiveEntry, Collectives};
 pub use context::context;
 pub use cuda::{AnyBits, CallStream, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
 pub use cuweave_check;
-pub use cuweave_core::launches::{Change, LeftAlone, NamedKernel};
+pub use cuweave_core::launches::{Change, LaunchShape, LeftAlone, NamedKernel};
 pub use cuweave_core::plan::budget::CurvePoint;
 #[cfg(feature = "inspect")]
 pub use cuweave_inspect::{
@@ -71,8 +71,10 @@ pub use cuweave_inspect::{
 };
 pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use error::{
-    At, BrokenCertificate, CallFault, DeviceFault, DriverFailure, Error, FailedCall, Fault, Inaccessible,
-    ManagedFault, ModuleFailure, MulticastFault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch,
+    At, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
+    DeviceFeature, DriverFailure, Error, FailedCall, Fault, Inaccessible, KernelFault, LibraryError,
+    LoopFault, ManagedFault, MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent,
+    PlanFault, ProfileFault, Refusal, Result, SetterFault, ShortLaunch, UnprovedLaunch,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};
 pub use kernels::{CodeCache, Loaded, set_code_cache};
@@ -93,7 +95,7 @@ pub mod private {
     };
     pub use crate::context::is_simulated;
     pub use crate::cuda::{
-        Beside, Bits, CallBuffer, CallStream, Clique, Collective, HostMemory, NotAnyBits, Packed,
+        Beside, Bits, CallBuffer, CallStream, Clique, Collective, Difference, HostMemory, NotAnyBits, Packed,
         PinnedViewMut, Sequence, any_bits, between_captures,
     };
     pub use crate::error::{Error, Result};

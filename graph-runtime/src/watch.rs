@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaContext;
 
-use crate::cuda::{Clique, Context, Driver, Outcome, Stream};
+use crate::cuda::{Clique, CommunicatorFault, Context, Driver, Outcome, Stream};
 use crate::waits::OwnedEvent;
 
 /// The last launch of an exec with collectives.
@@ -30,7 +30,7 @@ fn all() -> MutexGuard<'static, Vec<Launched>> {
 pub(crate) struct Aborted {
     /// The graph function of the launch.
     pub function: String,
-    pub reason: String,
+    pub reason: CommunicatorFault,
 }
 
 /// Notes a launch, which `done` records.

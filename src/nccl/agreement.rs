@@ -3,15 +3,13 @@
 //! Ranks compare digests first. Where these differ, they look for the first collective that does. All ranks take the same
 //! way, since each step depends only on what all have exchanged.
 
-use crate::__private::{Beside, Sequence};
+use crate::__private::{Beside, Difference, Sequence};
+use crate::error::{CommunicatorFault, LibraryError};
 
 use super::error::Error;
 
 /// The bytes that a rank gives to the others at once.
 pub(super) const PIECE: usize = 256;
-
-/// The position of the first collective that differs, and the reason.
-type Difference = (Option<usize>, String);
 
 /// The words of a piece.
 const WORDS: usize = PIECE / 8;
@@ -44,7 +42,7 @@ impl Agreement<'_> {
         let digest_of = |at: u64| own.get(place(at)).map_or(0, |text| hash_on(hash(&[]), text));
         let found = self.first_word(most, digest_of, |words| words.iter().any(|word| *word != words[0]))?;
         let Some((at, _)) = found else {
-            return Ok((None, "their collectives have different digests".to_owned()));
+            return Ok(Difference::Communicator(CommunicatorFault::Digests));
         };
         let text = own.get(at).map_or("", String::as_str);
         let all = (self.0)(&text.as_bytes()[..text.len().min(PIECE)]).map_err(failed)?;
@@ -59,7 +57,7 @@ impl Agreement<'_> {
             ("", one) => format!("is `{one}` on rank {other}, and rank 0 has no more"),
             (first, one) => format!("is `{first}` on rank 0, and `{one}` on rank {other}"),
         };
-        Ok((Some(at), format!("collective {at} of the communicator {said}")))
+        Ok(Difference::Collective { at, text: format!("collective {at} of the communicator {said}") })
     }
 
     /// Compares the places of the collectives among those of the communicators that several of these ranks have in their graphs: two such
@@ -96,7 +94,7 @@ impl Agreement<'_> {
                     words.iter().copied().enumerate().filter(|(_, word)| *word != 0).collect();
                 let (first, other) =
                     (said[0], said.iter().find(|one| one.1 != said[0].1).unwrap_or(&said[0]));
-                let said = format!(
+                let text = format!(
                     "collective {at} of the communicator, `{}`, comes behind {} of another communicator on rank {}, and behind {} on rank {}",
                     own.texts.get(at).map_or("none", String::as_str),
                     first.1 - 1,
@@ -104,7 +102,7 @@ impl Agreement<'_> {
                     other.1 - 1,
                     other.0
                 );
-                return Err((Some(at), said));
+                return Err(Difference::Collective { at, text });
             }
         }
         Ok(())
@@ -139,10 +137,10 @@ impl Agreement<'_> {
 }
 
 fn failed(error: Error) -> Difference {
-    match error {
-        Error::Dead(reason) => (None, reason),
-        error => (None, format!("cannot compare its ranks: {error}")),
-    }
+    Difference::Communicator(match error {
+        Error::Dead(reason) => reason,
+        error => CommunicatorFault::NotCompared(LibraryError::new(error)),
+    })
 }
 
 /// Returns a digest of the places of the collectives among those of other communicators.

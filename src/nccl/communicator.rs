@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 
-use crate::__private::{Clique, Collective, Sequence, is_simulated};
+use crate::__private::{Clique, Collective, Difference, Sequence, is_simulated};
 use crate::CallStream;
+use crate::error::{CommunicatorFault, LibraryError};
 
 use super::agreement::{Agreement, PIECE, hash};
 use super::error::Error;
@@ -78,7 +79,7 @@ pub(super) struct Ranks {
     /// The limit of an agreement and of a wait for a launch.
     limit: Mutex<Option<Duration>>,
     /// The reason that it was aborted.
-    dead: Mutex<Option<String>>,
+    dead: Mutex<Option<CommunicatorFault>>,
     /// The thread that aborts it.
     ending: Mutex<Option<JoinHandle<()>>>,
     /// Held by the thread that enqueues collectives, since NCCL's calls of one communicator are not for several threads.
@@ -225,7 +226,7 @@ impl Communicator {
     /// Aborts the communicator: launches that wait for other ranks end, with results that are of no use, and all later launches are
     /// errors.
     pub fn abort(&self) {
-        self.0.abort("was aborted");
+        self.0.abort(CommunicatorFault::Aborted);
     }
 
     /// Describes a collective to the graph that is being built.
@@ -293,12 +294,12 @@ impl fmt::Debug for Ranks {
 impl Ranks {
     /// Aborts all ranks of this process, once. The work of their kernels ends, but NCCL's own call may return only when all graphs with
     /// their collectives are destroyed: it is made on another thread.
-    fn abort(&self, reason: &str) {
+    fn abort(&self, reason: CommunicatorFault) {
         let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
         if dead.is_some() {
             return;
         }
-        *dead = Some(reason.to_owned());
+        *dead = Some(reason);
         let library = self.library;
         let ranks: Vec<(Arc<CudaContext>, usize)> =
             self.local.iter().map(|rank| (rank.ctx.clone(), rank.comm.expose_provenance())).collect();
@@ -332,12 +333,12 @@ impl Ranks {
         }
     }
 
-    fn reason(&self) -> Option<String> {
+    fn reason(&self) -> Option<CommunicatorFault> {
         self.dead.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the error that NCCL has met in the background.
-    fn fault(&self) -> Option<String> {
+    fn fault(&self) -> Option<CommunicatorFault> {
         for rank in &self.local {
             let mut status = 0;
             // The lock keeps the communicator from being aborted meanwhile.
@@ -352,7 +353,7 @@ impl Ranks {
                 .done("ncclCommGetAsyncError", asked)
                 .and_then(|()| self.library.done("ncclCommGetAsyncError", status));
             if let Err(error) = found {
-                return Some(format!("has failed on rank {}: {error}", rank.rank));
+                return Some(CommunicatorFault::Failed { rank: rank.rank, source: LibraryError::new(error) });
             }
         }
         None
@@ -386,17 +387,17 @@ impl Ranks {
         while unsafe { cudarc::driver::sys::cuEventQuery(over.cu_event()) } == CUresult::CUDA_ERROR_NOT_READY
         {
             if let Some(reason) = self.fault() {
-                self.abort(&reason);
+                self.abort(reason.clone());
                 return Err(Error::Dead(reason));
             }
             if let Some(limit) = limit.filter(|&limit| began.elapsed() > limit) {
-                self.abort(&format!("was aborted: a rank has not answered within {limit:?}"));
+                self.abort(CommunicatorFault::NoAnswer { limit });
                 return Err(Error::TimedOut(limit));
             }
             std::thread::yield_now();
         }
         if let Some(reason) = self.fault() {
-            self.abort(&reason);
+            self.abort(reason.clone());
             return Err(Error::Dead(reason));
         }
         Ok(stream.clone_dtoh(all)?)
@@ -429,12 +430,12 @@ impl Clique for Ranks {
         self.key
     }
 
-    fn agree(&self, own: &Sequence<'_>) -> Result<(), (Option<usize>, String)> {
+    fn agree(&self, own: &Sequence<'_>) -> Result<(), Difference> {
         if self.exchange.is_none() { Ok(()) } else { Agreement(&|piece| self.exchange(piece)).compare(own) }
     }
 
     fn begin(&self) -> Result<(), String> {
-        self.check()?;
+        self.check().map_err(|reason| reason.to_string())?;
         // SAFETY: the function takes nothing.
         let status = unsafe { (self.library.ncclGroupStart)() };
         self.library.done("ncclGroupStart", status).map_err(|error| error.to_string())
@@ -446,14 +447,14 @@ impl Clique for Ranks {
         self.library.done("ncclGroupEnd", status).map_err(|error| error.to_string())
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), CommunicatorFault> {
         if let Some(reason) = self.reason() {
             return Err(reason);
         }
         match self.fault() {
             None => Ok(()),
             Some(reason) => {
-                self.abort(&reason);
+                self.abort(reason.clone());
                 Err(reason)
             }
         }
@@ -461,20 +462,18 @@ impl Clique for Ranks {
 
     fn waited(&self, time: Duration) {
         if let Some(reason) = self.fault() {
-            return self.abort(&reason);
+            return self.abort(reason);
         }
         let limit = *self.limit.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(limit) = limit.filter(|&limit| time > limit) {
-            self.abort(&format!(
-                "was aborted: a launch has taken longer than {limit:?}, the limit that `Communicator::set_timeout` sets: a rank has not come, or needs longer"
-            ));
+            self.abort(CommunicatorFault::LongLaunch { limit });
         }
     }
 }
 
 impl Drop for Ranks {
     fn drop(&mut self) {
-        self.abort("was dropped");
+        self.abort(CommunicatorFault::Dropped);
         self.wait_for_abort();
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use cudarc::driver::DriverError;
 
+use crate::error::CommunicatorFault;
+
 /// An error of a communicator or of a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -42,7 +44,7 @@ pub enum Error {
     /// Ranks have not answered within the time limit.
     TimedOut(Duration),
     /// The communicator was aborted.
-    Dead(String),
+    Dead(CommunicatorFault),
 }
 
 impl fmt::Display for Error {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
-use crate::index::{Index, Vector};
+use crate::index::{Index, Vector, narrow};
 use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{
     self, Allowed, Chain, Decision, Emitted, Explanation, Launch, LaunchProblem, Run, Tuning, fusion,
@@ -85,12 +85,21 @@ pub enum BackError {
     Cycle(Cycle),
     /// The sizes of the buffers cannot be laid out.
     Layout(LayoutError),
+    /// The buffers do not fit into the budget.
+    Budget(BudgetFault),
+}
+
+/// The reason that the temporaries of a graph do not fit into its budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BudgetFault {
     /// One statement alone needs more than the budget.
+    #[non_exhaustive]
     BelowFloor {
         /// The budget, in bytes.
         budget: u64,
         /// The device whose memory it is, in a program of several.
-        device: Option<Device>,
+        device: Option<u32>,
         /// The bytes that the statement needs.
         floor: u64,
         /// The statement.
@@ -101,11 +110,12 @@ pub enum BackError {
         buffers: Vec<String>,
     },
     /// No order of the statements was found in which the buffers fit.
+    #[non_exhaustive]
     OverBudget {
         /// The budget, in bytes.
         budget: u64,
         /// The device that takes most of the best plan, in a program of several.
-        device: Option<Device>,
+        device: Option<u32>,
         /// The bytes that it takes.
         best: u64,
     },
@@ -116,15 +126,24 @@ impl fmt::Display for BackError {
         match self {
             BackError::Cycle(cycle) => cycle.fmt(f),
             BackError::Layout(error) => error.fmt(f),
-            BackError::BelowFloor { budget, device, floor, statement, line, buffers } => {
+            BackError::Budget(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for BudgetFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BudgetFault::BelowFloor { budget, device, floor, statement, line, buffers } => {
                 let (budget, floor) = (Budget(*budget, *device), Taken(*floor, *device));
+                let buffers: Vec<String> = buffers.iter().map(|buffer| format!("`{buffer}`")).collect();
                 write!(
                     f,
                     "the {budget} is below the floor: `{statement}` (line {line}) needs {floor} at once, for {}",
                     buffers.join(", ")
                 )
             }
-            BackError::OverBudget { budget, device, best } => {
+            BudgetFault::OverBudget { budget, device, best } => {
                 let (budget, best) = (Budget(*budget, *device), Taken(*best, *device));
                 write!(f, "no order was found that fits into the {budget}; the best one takes {best}")
             }
@@ -133,7 +152,7 @@ impl fmt::Display for BackError {
 }
 
 /// A budget, and a device if the program has several.
-struct Budget(u64, Option<Device>);
+struct Budget(u64, Option<u32>);
 
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +162,7 @@ impl fmt::Display for Budget {
 }
 
 /// Bytes of memory, and its device if the program has several.
-struct Taken(u64, Option<Device>);
+struct Taken(u64, Option<u32>);
 
 impl fmt::Display for Taken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,6 +175,8 @@ impl fmt::Display for Taken {
 
 impl std::error::Error for BackError {}
 
+impl std::error::Error for BudgetFault {}
+
 impl From<Cycle> for BackError {
     fn from(cycle: Cycle) -> BackError {
         BackError::Cycle(cycle)
@@ -165,6 +186,12 @@ impl From<Cycle> for BackError {
 impl From<LayoutError> for BackError {
     fn from(error: LayoutError) -> BackError {
         BackError::Layout(error)
+    }
+}
+
+impl From<BudgetFault> for BackError {
+    fn from(fault: BudgetFault) -> BackError {
+        BackError::Budget(fault)
     }
 }
 
@@ -212,7 +239,7 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
 
 /// Returns true if other decisions about launches may avoid the error.
 fn is_of_order(error: &BackError) -> bool {
-    matches!(error, BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
+    matches!(error, BackError::Budget(_) | BackError::Cycle(_))
 }
 
 /// Returns the order of a program with the wished edges.
@@ -324,8 +351,8 @@ fn decided(
     if let (Some(budgeted), Some(bounds)) = (budgeted.as_ref().filter(|_| keeps), &layout.bounds) {
         let (device, best) = bounds.most();
         if best > budgeted.budget {
-            let device = (program.devices() > 1).then_some(device);
-            return Err(BackError::OverBudget { budget: budgeted.budget, device, best });
+            let device = (program.devices() > 1).then_some(device.as_u32());
+            return Err(BudgetFault::OverBudget { budget: budgeted.budget, device, best }.into());
         }
     }
     let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
@@ -425,7 +452,7 @@ fn within_budget(
 ) -> Result<Budgeted, BackError> {
     let (memories, ids) = memories(program, dims, placed)?;
     let name = |memory: usize, buffer: BufferIndex| program.buffers[ids[memory][buffer]].name.to_string();
-    let device = |memory: usize| (program.devices() > 1).then(|| Device::new(memory));
+    let device = |memory: usize| (program.devices() > 1).then(|| narrow(memory));
     let fit = plan::budget::fit(
         &placed.reach,
         &Scopes::of(program),
@@ -454,17 +481,18 @@ fn within_budget(
         }),
         Err(BudgetError::BelowFloor { budget, memory, floor }) => {
             let statement = &program.statements[floor.node.unwrap_or(StatementId::from_u32(0))];
-            Err(BackError::BelowFloor {
+            Err(BudgetFault::BelowFloor {
                 budget,
                 device: device(memory),
                 floor: floor.bytes,
                 statement: statement.name.to_string(),
                 line: statement.line,
-                buffers: floor.buffers.iter().map(|&buffer| format!("`{}`", name(memory, buffer))).collect(),
-            })
+                buffers: floor.buffers.iter().map(|&buffer| name(memory, buffer)).collect(),
+            }
+            .into())
         }
         Err(BudgetError::NotFound { budget, memory, best }) => {
-            Err(BackError::OverBudget { budget, device: device(memory), best })
+            Err(BudgetFault::OverBudget { budget, device: device(memory), best }.into())
         }
         Err(BudgetError::Plan { memory, error }) => {
             Err(layout::plan_error(program, &ids[memory], error).into())

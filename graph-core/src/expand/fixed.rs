@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::ScalarId;
 use crate::index::Vector;
-use crate::ir::{Kind, Program, StatementId};
-use crate::location::at_statement;
+use crate::ir::StatementId;
 
 use super::answers::{FrameId, Instance};
 
@@ -26,28 +25,6 @@ pub enum Fixed {
 
 /// The scalars of the outermost function that no setter changes.
 pub type FixedScalars = BTreeMap<ScalarId, Fixed>;
-
-impl Fixed {
-    /// Returns the reason as the end of a sentence about the scalar.
-    #[must_use]
-    pub fn reason(self, program: &Program) -> String {
-        let at = |statement| at_statement(program, statement);
-        match self {
-            Fixed::Structure => "decides a length, a loop or a choice".to_owned(),
-            Fixed::Given(call) => {
-                format!("is given to the library call {}, which was captured with its value", at(call))
-            }
-            Fixed::Address(user) if program.statements[user].kind == Kind::Capture(()) => {
-                format!("moves a range of the library call {}, which was captured with its address", at(user))
-            }
-            Fixed::Address(condition) => {
-                format!("moves the operand of {}, whose address is fixed", at(condition))
-            }
-            Fixed::Record => "moves a range, which scalars of records cannot".to_owned(),
-            Fixed::Value => "moves ranges whose order is proved for this value alone".to_owned(),
-        }
-    }
-}
 
 /// Returns the reason why a function that was entered keeps its scalars: the library call that it is, or its structure.
 #[must_use]

@@ -63,7 +63,8 @@ fn svg(profile: &Profile) -> String {
     }
     if let Some((rows, taken)) = left_out {
         drawing.0.text(
-            (MARGIN, y + 16.0),
+            MARGIN,
+            y + 16.0,
             Style::faint(12.0),
             &format!("{rows} more rows, in all {}", time(taken)),
         );

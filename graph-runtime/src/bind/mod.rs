@@ -60,7 +60,7 @@ pub use location::Location;
 pub use loops::LoopTurns;
 pub(crate) use loops::Loops;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
-pub(crate) use operand::{MemoryKind, Operand, Owners};
+pub(crate) use operand::{Operand, Owners};
 pub(crate) use operands::Operands;
 pub use optional::{
     Absent, BindOptional, BindOptionalMut, Optional, SomeOrNone, TypeOfBuffer, absent, is_given,

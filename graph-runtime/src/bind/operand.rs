@@ -24,7 +24,7 @@ use cuweave_core::ids::Device;
 use cuweave_core::index::wide;
 
 use crate::cuda::{Context, Driver, Event, Outcome, Stream};
-use crate::error::Result;
+use crate::error::{MemoryKind, Result};
 use crate::waits::{OwnedEvent, SideStream, home};
 
 use super::hint::Hint;
@@ -32,17 +32,6 @@ use super::ledger::Tracked;
 use super::output::Slot;
 use super::unified::Unified;
 use super::uses::Lendings;
-
-/// The kind of an operand's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MemoryKind {
-    /// Device memory.
-    Device,
-    /// Pinned host memory.
-    Pinned,
-    /// The allocation of another graph.
-    Taken,
-}
 
 /// A bound buffer.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
 use crate::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record};
-use crate::error::{At, Error, PlanFault, Result};
+use crate::error::{At, Error, OutputFault, PlanFault, Result};
 use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
 
 use super::loops::{LoopTurns, Loops};
@@ -193,7 +193,7 @@ impl Slot {
                 self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
             }
             Some(_) => {
-                let reason = "this output of the launch before still lives: another graph took it over and handed it on";
+                let reason = OutputFault::StillLives;
                 return Err(Error::WrongOutput { at: self.at.clone(), reason });
             }
         }
@@ -270,10 +270,8 @@ impl Slot {
         let live = match &mut state.live {
             Some(live) if !live.handed => live,
             _ => {
-                return Err(Error::WrongOutput {
-                    at: self.at.clone(),
-                    reason: "this output has its handle already",
-                });
+                let reason = OutputFault::HasHandle;
+                return Err(Error::WrongOutput { at: self.at.clone(), reason });
             }
         };
         let raw = Stream::of(&live.home);
@@ -507,8 +505,7 @@ impl<T> Handed for Output<'_, T> {
         let slot = self.slot;
         let state = slot.state();
         if state.live.is_none() {
-            let reason = "this output does not live any more";
-            return Err(Error::WrongOutput { at: slot.at.clone(), reason });
+            return Err(Error::WrongOutput { at: slot.at.clone(), reason: OutputFault::Freed });
         }
         let raw = Stream::of(stream);
         let key = StreamKey::of(slot.driver, raw);

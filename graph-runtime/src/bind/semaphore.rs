@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 
 use crate::context;
 use crate::cuda::{self, OwnedSemaphore, RawSemaphore, SemaphoreHandle};
-use crate::error::{Error, Result};
+use crate::error::{DeviceFeature, Error, Result};
 
 /// A semaphore that another API has made, such as Vulkan, and that graphs wait for and signal, as the words `wait_semaphore` and
 /// `signal` do: `semaphore: &Semaphore` in a graph function, bound as an `Arc`. Its drop, by the last that keeps it, ends the import.
@@ -34,7 +34,7 @@ impl Semaphore {
         let driver = cuda::driver()?;
         context::enter(driver, ctx)?;
         if handle.is_timeline() && driver.device_attribute(ctx, TIMELINES)? == 0 {
-            return Err(Error::NotOnThisDevice { what: "timeline semaphores of other APIs" });
+            return Err(Error::NotOnThisDevice { what: DeviceFeature::TimelineSemaphores });
         }
         let owned = OwnedSemaphore::import(driver, ctx, handle)?;
         Ok(Arc::new(Semaphore { owned, counts: handle.counts() }))

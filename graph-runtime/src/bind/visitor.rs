@@ -9,13 +9,13 @@ use cuweave_core::ids::Device;
 use cuweave_core::index::Vector;
 
 use crate::cuda::{self, Context, Event, Failure, Quiet, Stream};
-use crate::error::{Error, Result};
+use crate::error::{Error, MemoryKind, Result};
 use crate::waits::SideStream;
 
 use super::buffer::Buffer;
 use super::hint::Hint;
 use super::lending::LentOperand;
-use super::operand::{MemoryKind, Operand, Owners};
+use super::operand::{Operand, Owners};
 use super::output::{OutputDescription, Slot};
 
 /// Collects the operands of bound arguments.

@@ -7,6 +7,7 @@ use cuweave_core::ids::ScalarId;
 use cuweave_core::launches::LaunchShape;
 
 use crate::build::Value;
+use crate::error::ConfigFault;
 use crate::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
 
 use super::size::{Integer, Scalar, Size, ToSize, Unsound};
@@ -78,7 +79,7 @@ pub(super) enum Valued {
 }
 
 impl Config for Valued {
-    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, String> {
+    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, ConfigFault> {
         match self {
             Valued::Fixed(config) => config.shape(limits),
             Valued::PerItem(config) => config.shape(limits),

@@ -11,7 +11,7 @@ mod read_back;
 mod source;
 mod touches;
 
-use cuweave_check::Certificate;
+use cuweave_check::{Certificate, Refusal};
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -58,8 +58,7 @@ impl Certified<'_> {
             if let Some(folder) = std::env::var_os(FOLDER) {
                 self.write(Path::new(&folder), certificate);
             }
-            cuweave_check::check(certificate)
-                .map_err(|refusal| self.refused(format!("{:?}", refusal.rule), refusal.message))
+            cuweave_check::check(certificate).map_err(|refusal| self.refused(refusal))
         };
         check(&self.certificate())?;
         if reads_back { check(&self.read_back()?) } else { Ok(()) }
@@ -76,9 +75,9 @@ impl Certified<'_> {
         drop(std::fs::write(folder.join(format!("{plain}-{:016x}.txt", hasher.finish())), text));
     }
 
-    fn refused(&self, rule: String, reason: String) -> Error {
+    fn refused(&self, refusal: Refusal) -> Error {
         let function = self.definition.program().name.to_string();
-        Error::Certificate(Box::new(BrokenCertificate { function, rule, reason }))
+        Error::Certificate(Box::new(BrokenCertificate { function, refusal }))
     }
 }
 

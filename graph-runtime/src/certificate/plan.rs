@@ -4,7 +4,7 @@ use cuweave_check::certificate as c;
 use cuweave_core::index::{Index, Vector, between, size};
 use cuweave_core::ir::{BufferId, Device, Kind, Origin, StatementId};
 use cuweave_core::operation::{MemoryId, Operation, OperationId, Place, What};
-use cuweave_core::scopes::{Scope, ScopeId};
+use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
 use crate::build::is_one_node;
 use crate::cuda;
@@ -268,7 +268,7 @@ impl Certified<'_> {
         let scopes = &reading.numbering.scopes.list;
         let first = scopes[scope].first;
         let arms: Vec<ScopeId> = scopes.ids().filter(|&arm| scopes[arm].first == first).collect();
-        let described: Vec<Scope> = arms.iter().map(|&arm| scopes[arm].clone()).collect();
+        let described: Vec<ConditionalBody> = arms.iter().map(|&arm| scopes[arm].clone()).collect();
         let whole = is_one_node(self.definition.driver, &described);
         if scope != first && whole {
             let node = reading.branches[first];

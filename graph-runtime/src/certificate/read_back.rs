@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cuweave_check::certificate as c;
+use cuweave_check::{Refusal, Rule, certificate as c};
 use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::{Kind, StatementId};
 use cuweave_core::operation::{ChainId, OperationId, What};
@@ -80,7 +80,7 @@ impl Certified<'_> {
     }
 
     fn unplanned(&self, what: &str) -> Error {
-        self.refused("Statements".to_owned(), format!("the driver's graph has {what}"))
+        self.refused(Refusal { rule: Rule::Statements, message: format!("the driver's graph has {what}") })
     }
 
     /// Returns the handles of the nodes that were added, with the planned nodes that they are; `None` for one that

@@ -1,5 +1,6 @@
 //! Collectives: the descriptions that bodies of `#[call(collective)]` give, and the communicators behind them.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
@@ -20,9 +21,8 @@ pub trait Clique: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// The position of the first collective that differs, and a text that names it on both sides; or `None` and the reason that they
-    /// cannot be compared.
-    fn agree(&self, own: &Sequence<'_>) -> Result<(), (Option<usize>, String)>;
+    /// The first difference, or the reason that they cannot be compared.
+    fn agree(&self, own: &Sequence<'_>) -> Result<(), Difference>;
 
     /// Keeps other threads from enqueuing collectives of the communicator, and an abort from destroying it, until the guard is dropped.
     fn alone(&self) -> MutexGuard<'_, ()>;
@@ -46,12 +46,93 @@ pub trait Clique: Send + Sync + fmt::Debug {
     /// # Errors
     ///
     /// That reason.
-    fn check(&self) -> Result<(), String>;
+    fn check(&self) -> Result<(), CommunicatorFault>;
 
     /// Called while the host waits for a launch, with the time since the wait began. Aborts the communicator if an error of it, or its
     /// limit of time, says that the launch does not end.
     fn waited(&self, time: Duration);
 }
+
+/// The reason that the ranks of a communicator do not agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// A collective differs.
+    Collective {
+        /// The position of the first one that does.
+        at: usize,
+        /// A text that names it on both sides.
+        text: String,
+    },
+    /// The communicator cannot compare them.
+    Communicator(CommunicatorFault),
+}
+
+/// The reason that a communicator is of no use any more, or cannot compare its ranks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommunicatorFault {
+    /// The program has aborted it.
+    #[error("was aborted")]
+    Aborted,
+    /// It was dropped.
+    #[error("was dropped")]
+    Dropped,
+    /// A rank has not answered while the ranks compared their collectives.
+    #[error("was aborted: a rank has not answered within {limit:?}")]
+    NoAnswer {
+        /// The limit of an answer.
+        limit: Duration,
+    },
+    /// A launch has not ended in time.
+    #[error(
+        "was aborted: a launch has taken longer than {limit:?}, the limit that `Communicator::set_timeout` sets: a rank has not come, or needs longer"
+    )]
+    LongLaunch {
+        /// The limit of a launch.
+        limit: Duration,
+    },
+    /// The library has met an error in the background.
+    #[error("has failed on rank {rank}: {source}")]
+    Failed {
+        /// The rank.
+        rank: u32,
+        /// The error.
+        source: LibraryError,
+    },
+    /// The ranks cannot exchange what they compare.
+    #[error("cannot compare its ranks: {0}")]
+    NotCompared(#[source] LibraryError),
+    /// The ranks have different collectives, and the first one is not found.
+    #[error("their collectives have different digests")]
+    Digests,
+}
+
+/// An error of the library behind a communicator, such as `cuweave::nccl::Error`. Errors of one text are equal.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct LibraryError(Arc<dyn Error + Send + Sync>);
+
+impl LibraryError {
+    /// Keeps an error.
+    #[doc(hidden)]
+    pub fn new(error: impl Error + Send + Sync + 'static) -> LibraryError {
+        LibraryError(Arc::new(error))
+    }
+
+    /// Returns the library's own error.
+    #[must_use]
+    pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
+impl PartialEq for LibraryError {
+    fn eq(&self, other: &LibraryError) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for LibraryError {}
 
 /// The collectives of one communicator in a graph, in the order of a rank.
 #[derive(Clone, Debug)]

@@ -52,7 +52,7 @@ pub use capture::{
     CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
     during_capture,
 };
-pub use collective::{Beside, Clique, Collective, Sequence};
+pub use collective::{Beside, Clique, Collective, CommunicatorFault, Difference, LibraryError, Sequence};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,

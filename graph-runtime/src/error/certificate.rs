@@ -1,18 +1,20 @@
 //! Certificates that do not hold.
 
+use cuweave_check::Refusal;
+
 /// A certificate that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the certificate of `{function}` does not hold ({rule}): {reason}
+    "the certificate of `{function}` does not hold ({:?}): {refusal}
   = note: this is a mistake of cuweave, not of the program: please report it with the text of `certificate()`
-  = help: `#[graph(launches = \"as-written\")]` may avoid it"
+  = help: `#[graph(launches = \"as-written\")]` may avoid it",
+    refusal.rule
 )]
 #[non_exhaustive]
 pub struct BrokenCertificate {
     /// The graph function.
     pub function: String,
-    /// The rule: a variant of `Rule` of the crate `cuweave-check`.
-    pub rule: String,
-    /// What does not hold.
-    pub reason: String,
+    /// The rule, and what does not hold.
+    #[source]
+    pub refusal: Refusal,
 }

@@ -92,6 +92,25 @@ pub enum Inaccessible {
     NotShared,
 }
 
+/// A feature that a device may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeviceFeature {
+    /// Timeline semaphores of other APIs.
+    TimelineSemaphores,
+    /// Waits for values of 64 bits and their writes.
+    WideMemoryOperations,
+}
+
+impl fmt::Display for DeviceFeature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DeviceFeature::TimelineSemaphores => "timeline semaphores of other APIs",
+            DeviceFeature::WideMemoryOperations => "waits for values of 64 bits and their writes",
+        })
+    }
+}
+
 impl fmt::Display for DeviceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

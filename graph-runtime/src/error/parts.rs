@@ -29,6 +29,41 @@ impl fmt::Display for Fault {
     }
 }
 
+/// The kind of memory that an argument is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryKind {
+    /// Device memory.
+    Device,
+    /// Pinned host memory.
+    Pinned,
+    /// The allocation of another graph.
+    Taken,
+}
+
+impl MemoryKind {
+    /// Returns the contexts whose memory can be bound.
+    pub(super) fn contexts(self) -> &'static str {
+        match self {
+            MemoryKind::Device | MemoryKind::Pinned => "those that the graph is built for",
+            MemoryKind::Taken => "the first one that the graph is built for, which frees what is taken over",
+        }
+    }
+
+    /// Returns the way to such memory.
+    pub(super) fn way(self) -> &'static str {
+        match self {
+            MemoryKind::Device => {
+                "allocate it in a stream of one of them, or build the graph for its context, too"
+            }
+            MemoryKind::Pinned => "allocate it by `alloc_pinned` of one of them",
+            MemoryKind::Taken => {
+                "build the graph that returns it for that context, or copy it: take it as `&[T; len]`"
+            }
+        }
+    }
+}
+
 /// A launch whose threads do not write all elements of a write-only parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,6 +98,25 @@ impl fmt::Display for ShortLaunch {
         )?;
         needed.map_or(Ok(()), |needed| write!(f, "; {needed} threads are needed"))
     }
+}
+
+/// A launch that is not proved to write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
+)]
+#[non_exhaustive]
+pub struct UnprovedLaunch {
+    /// The node.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The buffer.
+    pub buffer: String,
+    /// The reason that it is not proved.
+    pub reason: String,
 }
 
 /// A launch whose threads access elements outside the declared extent of a parameter.
@@ -187,6 +241,37 @@ impl std::error::Error for ModuleFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.failure.source()
     }
+}
+
+/// The reason that a kernel of a module is not the declared one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelFault {
+    /// The module has no kernel of that name.
+    #[error("does not exist there")]
+    Missing,
+    /// Another number of parameters is declared.
+    #[error("has {found} parameters, and {declared} are declared")]
+    #[non_exhaustive]
+    Parameters {
+        /// The kernel's own number.
+        found: usize,
+        /// The declared number.
+        declared: usize,
+    },
+    /// A parameter is declared with another size.
+    #[error("has {bytes} bytes in its parameter {index}, and `{name}` is declared with {declared}")]
+    #[non_exhaustive]
+    ParameterSize {
+        /// The number of the parameter, from 0.
+        index: usize,
+        /// Its name in the declaration.
+        name: &'static str,
+        /// The kernel's own size in bytes.
+        bytes: u64,
+        /// The declared size.
+        declared: u32,
+    },
 }
 
 /// A fault of a graph function that only the numbers of a build show.

@@ -16,9 +16,7 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             let text = format!("{len} * {element} bytes");
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
-        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            Error::Budget { at: at_attribute(program), reason: error.to_string() }
-        }
+        BackError::Budget(reason) => Error::Budget { at: at_attribute(program), reason },
         other => PlanFault::Stage {
             function: program.name.to_string(),
             file: program.file.to_string(),

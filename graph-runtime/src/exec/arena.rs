@@ -43,8 +43,7 @@ impl ArenaPool {
         let driver = cuda::driver()?;
         let raw = Stream::of(stream);
         if raw.is_per_thread() {
-            let reason = "the per-thread default stream is another stream on each thread";
-            return Err(Error::PoolStream { reason });
+            return Err(Error::PoolStream);
         }
         context::enter(driver, stream.context())?;
         let range = Range::of_device(driver, stream.context())?;

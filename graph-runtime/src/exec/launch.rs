@@ -10,7 +10,7 @@ use crate::bind::{Generation, Handed, Hindrance, Ledger, Output};
 use crate::build::{Turns, check_overlap};
 use crate::context;
 use crate::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
-use crate::error::{Error, ManagedFault, PlanFault, Result, at_buffer};
+use crate::error::{Error, ManagedFault, OutputFault, PlanFault, Result, at_buffer};
 use crate::kernels::Note;
 use crate::ranges;
 use crate::waits::{self, HeldStream, SideStream, StreamKey};
@@ -197,11 +197,8 @@ impl Core {
             let at = || at_buffer(self.definition.program(), buffer);
             match given.next() {
                 Some(output) if Arc::ptr_eq(output.slot(), slot) => {}
-                Some(_) => {
-                    let reason = "the output that is handed over is not the one that the graph was built for";
-                    return Err(Error::WrongOutput { at: at(), reason });
-                }
-                None => return Err(Error::WrongOutput { at: at(), reason: "no output is handed over" }),
+                Some(_) => return Err(Error::WrongOutput { at: at(), reason: OutputFault::Another }),
+                None => return Err(Error::WrongOutput { at: at(), reason: OutputFault::NotGiven }),
             }
         }
         match given.next() {

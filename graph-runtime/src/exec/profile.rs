@@ -13,7 +13,7 @@ use cuweave_inspect::{Gathered, Measured, Profile};
 use crate::build::{Body, Serial, traffic};
 use crate::context::{self, is_simulated};
 use crate::cuda::{Failure, Outcome, Stream};
-use crate::error::{Error, Result};
+use crate::error::{Error, ProfileFault, Result};
 use crate::statements::Evaluation;
 use crate::token::Token;
 use crate::waits::{self, OwnedEvent};
@@ -72,16 +72,16 @@ fn profile(core: &mut Core, body: &dyn Body, stream: &Arc<CudaStream>, launches:
 /// Checks that the graph can be profiled in a stream, and makes the context current.
 fn check_profile(core: &Core, stream: &Arc<CudaStream>, launches: u32) -> Result<Stream> {
     let refused =
-        |reason: String| Err(Error::Profile { function: core.definition.program().name.to_string(), reason });
+        |reason| Err(Error::Profile { function: core.definition.program().name.to_string(), reason });
     if launches == 0 {
-        return refused("0 launches are asked for, and it takes one at least".to_owned());
+        return refused(ProfileFault::NoLaunches);
     }
     if core.in_flight.cliques.iter().any(|clique| clique.ranks() > 1) {
-        return refused("it has collectives between its devices, which run at the same time, and a profile runs one statement after the other".to_owned());
+        return refused(ProfileFault::Collectives);
     }
     if let Some((buffer, _)) = core.operands.taken_over().next() {
-        let name = &core.definition.program().buffers[buffer].name;
-        return refused(format!("it takes over `{name}`, and each launch would need another output"));
+        let buffer = core.definition.program().buffers[buffer].name.to_string();
+        return refused(ProfileFault::TakesOver { buffer });
     }
     let raw = core.check_stream(stream)?;
     check_pool(core, raw)?;

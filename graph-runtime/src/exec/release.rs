@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::bind::{Lender, MemoryKind, Operand};
+use crate::bind::{Lender, Operand};
 use crate::build::{Definition, Turns};
 use crate::cuda::{Event, Outcome, Stream, record};
+use crate::error::MemoryKind;
 use crate::waits;
 
 use super::core::Core;

@@ -10,14 +10,16 @@ use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId, Text};
 use cuweave_core::moves::Shift;
 
-use crate::bind::{Bound, HandedOver, MemoryKind, Operand, Output, OutputDescription, Visitor};
+use crate::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::build::annotate;
 use crate::build::{
     Asked, Body, Definition, Quick, check_allocated, check_host_statements, check_member, check_moved,
     check_new_overlap, check_operands, check_same_devices, follow_hints,
 };
 use crate::context;
-use crate::error::{At, Error, PlanFault, Result, at_buffer, at_function, at_statement};
+use crate::error::{
+    At, Error, MemoryKind, PlanFault, Result, SetterFault, at_buffer, at_function, at_statement,
+};
 use crate::statements::{Evaluation, Record, RecordExt, UnprovedLaunches};
 use crate::token::Token;
 
@@ -72,7 +74,7 @@ impl Core {
     /// Checks that a scalar can be set.
     fn settable(&self, scalar: ScalarId) -> Result<()> {
         self.changeable()?;
-        if let Some(reason) = self.definition.flat.fixed(scalar) {
+        if let Some(reason) = SetterFault::of(&self.definition.flat, scalar) {
             let scalar = &self.definition.flat.scalars[scalar];
             let at = Box::new(At::new(&*scalar.name, &*self.definition.program().file, scalar.line));
             return Err(Error::BuildAgain { at, reason });
@@ -371,10 +373,8 @@ impl Core {
             None => {}
             Some(call) => {
                 let program = self.definition.program();
-                let buffer = &program.buffers[BufferId::new(first)].name;
-                let reason = format!(
-                    "is a library call, which keeps the address of `{buffer}` (a `copy` into a buffer that it is given can change)"
-                );
+                let buffer = program.buffers[BufferId::new(first)].name.to_string();
+                let reason = SetterFault::KeptByCall { buffer };
                 return Err(Error::BuildAgain { at: at_statement(program, call), reason });
             }
         }
@@ -387,8 +387,8 @@ impl Core {
         match decides {
             None => Ok(()),
             Some((condition, _)) => {
-                let buffer = &program.buffers[BufferId::new(first)].name;
-                let reason = format!("decides by `{buffer}`, whose address its kernel keeps");
+                let buffer = program.buffers[BufferId::new(first)].name.to_string();
+                let reason = SetterFault::KeptByCondition { buffer };
                 Err(Error::BuildAgain { at: at_statement(program, condition), reason })
             }
         }
@@ -403,8 +403,7 @@ impl Core {
             None => Ok(()),
             Some((at, _)) => {
                 let at = at_buffer(self.definition.program(), BufferId::new(at));
-                let reason = "is freed by a node of the graph, which keeps the address of the output that the graph was built for";
-                Err(Error::BuildAgain { at, reason: reason.to_owned() })
+                Err(Error::BuildAgain { at, reason: SetterFault::Freed })
             }
         }
     }
@@ -450,7 +449,7 @@ impl Core {
         let Some(scalar) = self.definition.flat.field(argument, &path) else {
             return Err(PlanFault::NoScalar { record: name.to_owned(), field }.into());
         };
-        if let Some(reason) = self.definition.flat.fixed(scalar) {
+        if let Some(reason) = SetterFault::of(&self.definition.flat, scalar) {
             let mut at = self.at_function();
             at.name = format!("{name}.{field}");
             return Err(Error::BuildAgain { at, reason });

@@ -9,7 +9,7 @@ use cuweave_core::picture::without_places;
 use crate::bind::{LoopTurns, Loops};
 use crate::build::{Counted, RECORD_WORDS};
 use crate::context;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoopFault, Result};
 
 use super::core::Core;
 
@@ -37,17 +37,10 @@ fn loops_of(core: &Core, name: &str) -> Result<Vec<usize>> {
     let reason = match different.len() {
         1 => return Ok(found),
         0 => {
-            let names: BTreeSet<String> =
-                list.iter().map(|counted| format!("`{}`", name_of(counted))).collect();
-            let known = match names.len() {
-                0 => "it has none".to_owned(),
-                _ => format!("those with a limit are {}", Vec::from_iter(names).join(", ")),
-            };
-            format!("no loop with a limit is called `{name}`: {known}")
+            let known: BTreeSet<String> = list.iter().map(|counted| name_of(counted).to_owned()).collect();
+            LoopFault::Unknown { name: name.to_owned(), known: Vec::from_iter(known) }
         }
-        several => format!(
-            "{several} loops with a limit are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
-        ),
+        loops => LoopFault::Ambiguous { name: name.to_owned(), loops },
     };
     Err(Error::Loop { function: program.name.to_string(), reason })
 }

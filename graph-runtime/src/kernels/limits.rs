@@ -5,7 +5,7 @@ use cuweave_core::launches::Blocks;
 use cuweave_core::launches::LaunchShape;
 
 use crate::cuda::{CONCURRENT_MANAGED_ACCESS, Driver};
-use crate::error::{Error, Result};
+use crate::error::{ConfigFault, ConfigPart, Error, Result};
 
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
@@ -64,53 +64,46 @@ impl Limits {
         self.wide_memory_operations
     }
 
-    /// Checks that the device and the loaded function support a configuration. The error is the reason why one of them does
-    /// not.
+    /// Checks that the device and the loaded function support a configuration.
     pub(crate) fn check(
         &self,
         shape: &LaunchShape,
         kernel: &Kernel,
         info: &FunctionInfo,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<(), ConfigFault> {
         self.extents(shape)?;
-        self.threads(shape, kernel.name, info)?;
-        self.shared(shape, kernel.name, info)?;
-        self.cluster(shape, kernel.name, info)
+        self.threads(shape.block, kernel.name, info)?;
+        self.shared(shape.shared, kernel.name, info)?;
+        self.cluster(shape.grid, kernel.name, info)
     }
 
     /// Checks that all blocks of a grid can run at one time. `of_each` is the number of blocks that a multiprocessor holds.
     pub(crate) fn resident(
         &self,
-        shape: &LaunchShape,
-        name: &str,
+        grid: [u32; 3],
+        kernel: &'static str,
         of_each: u32,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<(), ConfigFault> {
         if !self.cooperative {
-            return Err(format!(
-                "all blocks of `{name}` wait for each other, and the device has no cooperative launches"
-            ));
+            return Err(ConfigFault::NotCooperative { kernel });
         }
         let most = u64::from(of_each) * u64::from(self.multiprocessors);
-        let blocks = shape.grid.iter().fold(1u64, |all, &count| all.saturating_mul(count.into()));
-        if blocks > most {
-            let [gx, gy, gz] = shape.grid;
-            return Err(format!(
-                "all blocks of `{name}` wait for each other: {gx} x {gy} x {gz} are launched, and the device holds {most} of this size at one time"
-            ));
-        }
-        Ok(())
+        let blocks = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count.into()));
+        if blocks > most { Err(ConfigFault::NotResident { kernel, grid, most }) } else { Ok(()) }
     }
 
-    fn extents(&self, shape: &LaunchShape) -> std::result::Result<(), String> {
-        for (what, extents, most) in [("grid", shape.grid, self.grid), ("block", shape.block, self.block)] {
+    fn extents(&self, shape: &LaunchShape) -> std::result::Result<(), ConfigFault> {
+        for (part, extents, most) in
+            [(ConfigPart::Grid, shape.grid, self.grid), (ConfigPart::Block, shape.block, self.block)]
+        {
             for (axis, extent, most) in
                 [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])]
             {
                 if extent == 0 {
-                    return Err(format!("the {what}'s {axis} is 0"));
+                    return Err(ConfigFault::ZeroExtent { part, axis });
                 }
                 if extent > most {
-                    return Err(format!("the {what}'s {axis} is {extent}, and the device takes {most}"));
+                    return Err(ConfigFault::Extent { part, axis, extent, most });
                 }
             }
         }
@@ -119,75 +112,59 @@ impl Limits {
 
     fn threads(
         &self,
-        shape: &LaunchShape,
-        name: &str,
+        block: [u32; 3],
+        kernel: &'static str,
         info: &FunctionInfo,
-    ) -> std::result::Result<(), String> {
-        let block = shape.block;
+    ) -> std::result::Result<(), ConfigFault> {
         // The extents are within the device's limits, so their product does not overflow.
         let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
         if threads > u64::from(self.threads) {
-            return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
+            return Err(ConfigFault::Threads { threads, most: self.threads });
         }
-        if let Some([a, b, c]) = info.required_block.filter(|required| *required != block) {
-            let [x, y, z] = block;
-            return Err(format!("a block of {x} x {y} x {z} threads, and `{name}` requires {a} x {b} x {c}"));
+        if let Some(required) = info.required_block.filter(|required| *required != block) {
+            return Err(ConfigFault::RequiredBlock { block, kernel, required });
         }
-        let registers = registers(threads, info.registers);
-        if registers > u64::from(self.registers) {
-            return Err(format!(
-                "a block of {threads} threads with {} registers each, as `{name}` is compiled, and the device has {} registers a block",
-                info.registers, self.registers
-            ));
+        if registers(threads, info.registers) > u64::from(self.registers) {
+            let (each, most) = (info.registers, self.registers);
+            return Err(ConfigFault::Registers { threads, each, kernel, most });
         }
         if threads > u64::from(info.most_threads) {
-            return Err(format!("a block of {threads} threads, and `{name}` takes {}", info.most_threads));
+            return Err(ConfigFault::ThreadsOfKernel { threads, kernel, most: info.most_threads });
         }
         Ok(())
     }
 
     fn shared(
         &self,
-        shape: &LaunchShape,
-        name: &str,
+        shared: u32,
+        kernel: &'static str,
         info: &FunctionInfo,
-    ) -> std::result::Result<(), String> {
-        let (shared, own) = (shape.shared, info.shared);
-        let most = self.shared[0].max(self.shared[1]);
+    ) -> std::result::Result<(), ConfigFault> {
+        let (own, most) = (info.shared, self.shared[0].max(self.shared[1]));
         if u64::from(own) + u64::from(shared) > u64::from(most) {
-            return Err(format!(
-                "{shared} bytes of shared memory and {own} of `{name}`'s own, and the device has {most} a block"
-            ));
+            return Err(ConfigFault::SharedMemory { shared, own, kernel, most });
         }
         Ok(())
     }
 
     fn cluster(
         &self,
-        shape: &LaunchShape,
-        name: &str,
+        grid: [u32; 3],
+        kernel: &'static str,
         info: &FunctionInfo,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<(), ConfigFault> {
         let Some(cluster) = info.cluster else { return Ok(()) };
-        let [x, y, z] = cluster;
         if cluster.contains(&0) {
-            return Err(format!(
-                "`{name}` has to be launched in clusters of a size given at the launch, which a launch configuration cannot say yet: give the size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
-            ));
+            return Err(ConfigFault::UnsizedClusters { kernel });
         }
         if !self.clusters {
-            return Err(format!("`{name}` is launched in clusters of blocks, which the device has not"));
+            return Err(ConfigFault::NoClusters { kernel });
         }
         if Blocks::of(cluster) > Blocks::new(PORTABLE_CLUSTER) {
-            return Err(format!(
-                "`{name}` requires clusters of {x} x {y} x {z} blocks, and more than {PORTABLE_CLUSTER} are not on every device"
-            ));
+            return Err(ConfigFault::LargeClusters { kernel, cluster, most: PORTABLE_CLUSTER });
         }
-        if shape.grid.iter().zip(cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster)) {
-            let [gx, gy, gz] = shape.grid;
-            return Err(format!(
-                "a grid of {gx} x {gy} x {gz} blocks is no multiple of the clusters of {x} x {y} x {z} that `{name}` requires"
-            ));
+        if grid.iter().zip(cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster)) {
+            return Err(ConfigFault::GridOfClusters { grid, cluster, kernel });
         }
         Ok(())
     }
@@ -241,7 +218,7 @@ mod tests {
 
     fn check(limits: Limits, grid: u32, block: u32, shared: u32, info: FunctionInfo) -> Option<String> {
         let shape = LaunchShape { grid: [grid, 1, 1], block: [block, 1, 1], shared };
-        limits.check(&shape, &KERNEL, &info).err()
+        limits.check(&shape, &KERNEL, &info).err().map(|fault| fault.to_string())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use cuweave_ptx::rewrite::Split;
 
 use crate::context;
 use crate::cuda::{self, Context, Driver, RawModule, record};
-use crate::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
+use crate::error::{DriverFailure, Error, KernelFault, ModuleFailure, Result, one_line, refused};
 use crate::waits::{self, OwnedEvent};
 
 use super::code;
@@ -311,7 +311,7 @@ impl LoadedModule {
             return Ok(*info);
         }
         let raw = self.part(name, expected)?;
-        let fault = |reason: String| Error::Kernel {
+        let fault = |reason: KernelFault| Error::Kernel {
             kernel: name.to_owned(),
             path: self.module.path.to_owned(),
             reason,
@@ -321,7 +321,7 @@ impl LoadedModule {
             .driver
             .function(raw, name)
             .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
-            .ok_or_else(|| fault("does not exist there".to_owned()))?;
+            .ok_or_else(|| fault(KernelFault::Missing))?;
         let entry = self.entry(name);
         // The driver ends the list of sizes with an error, which tools report, so it is queried only if the sizes are not
         // known otherwise.
@@ -331,19 +331,12 @@ impl LoadedModule {
         };
         if let Some(sizes) = sizes {
             if sizes.len() != params.len() {
-                return Err(fault(format!(
-                    "has {} parameters, and {} are declared",
-                    sizes.len(),
-                    params.len()
-                )));
+                return Err(fault(KernelFault::Parameters { found: sizes.len(), declared: params.len() }));
             }
-            for (at, (&size, param)) in sizes.iter().zip(params).enumerate() {
-                if size != u64::from(param.size) {
-                    let declared = param.size;
-                    let param = param.name;
-                    return Err(fault(format!(
-                        "has {size} bytes in its parameter {at}, and `{param}` is declared with {declared}"
-                    )));
+            for (index, (&bytes, &Param { name, size: declared, .. })) in sizes.iter().zip(params).enumerate()
+            {
+                if bytes != u64::from(declared) {
+                    return Err(fault(KernelFault::ParameterSize { index, name, bytes, declared }));
                 }
             }
         }

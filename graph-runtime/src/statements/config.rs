@@ -4,6 +4,8 @@ use cuweave_core::launches::LaunchShape;
 
 use cudarc::driver::LaunchConfig;
 
+use crate::error::{ConfigFault, ConfigPart};
+
 use super::dims::{Dim, ToDim};
 
 /// The limits of a kernel that `per_item` respects.
@@ -22,11 +24,11 @@ pub struct BlockLimits {
 )]
 pub trait Config {
     /// Returns the configuration, or the reason why it has no value.
-    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, String>;
+    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, ConfigFault>;
 }
 
 impl Config for LaunchConfig {
-    fn shape(self, _: BlockLimits) -> Result<LaunchShape, String> {
+    fn shape(self, _: BlockLimits) -> Result<LaunchShape, ConfigFault> {
         let triple = |(x, y, z)| [x, y, z];
         Ok(LaunchShape {
             grid: triple(self.grid_dim),
@@ -37,16 +39,20 @@ impl Config for LaunchConfig {
 }
 
 impl<G: Extents, B: Extents> Config for (G, B) {
-    fn shape(self, _: BlockLimits) -> Result<LaunchShape, String> {
-        Ok(LaunchShape { grid: self.0.extents("grid")?, block: self.1.extents("block")?, shared: 0 })
+    fn shape(self, _: BlockLimits) -> Result<LaunchShape, ConfigFault> {
+        Ok(LaunchShape {
+            grid: self.0.extents(ConfigPart::Grid)?,
+            block: self.1.extents(ConfigPart::Block)?,
+            shared: 0,
+        })
     }
 }
 
 impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
-    fn shape(self, _: BlockLimits) -> Result<LaunchShape, String> {
+    fn shape(self, _: BlockLimits) -> Result<LaunchShape, ConfigFault> {
         Ok(LaunchShape {
-            grid: self.0.extents("grid")?,
-            block: self.1.extents("block")?,
+            grid: self.0.extents(ConfigPart::Grid)?,
+            block: self.1.extents(ConfigPart::Block)?,
             shared: self.2.shared_bytes()?,
         })
     }
@@ -59,7 +65,7 @@ impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
 )]
 pub trait Extents {
     /// Returns the three extents.
-    fn extents(self, what: &str) -> Result<[u32; 3], String>;
+    fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault>;
 }
 
 /// The dynamic shared memory of a block.
@@ -68,71 +74,74 @@ pub trait Extents {
 )]
 pub trait SharedBytes {
     /// Returns the bytes, or the reason why they have no value.
-    fn shared_bytes(self) -> Result<u32, String>;
+    fn shared_bytes(self) -> Result<u32, ConfigFault>;
 }
 
 impl SharedBytes for u32 {
-    fn shared_bytes(self) -> Result<u32, String> {
+    fn shared_bytes(self) -> Result<u32, ConfigFault> {
         Ok(self)
     }
 }
 
 impl SharedBytes for Dim {
-    fn shared_bytes(self) -> Result<u32, String> {
-        let bytes = self.value().map_err(|fault| format!("the shared memory of a block {fault}"))?;
-        u32::try_from(bytes)
-            .map_err(|_| format!("a block with {bytes} bytes of shared memory is more than any device takes"))
+    fn shared_bytes(self) -> Result<u32, ConfigFault> {
+        let bytes = value(self, ConfigPart::SharedMemory)?;
+        u32::try_from(bytes).map_err(|_| ConfigFault::LargeSharedMemory { bytes })
     }
+}
+
+/// Returns the value of a part of a configuration.
+fn value(dim: Dim, part: ConfigPart) -> Result<u64, ConfigFault> {
+    dim.value().map_err(|fault| ConfigFault::NoValue { part, fault })
 }
 
 /// One extent of a grid or a block.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not the extent of a grid or a block, which is a `u32`")]
 pub trait Extent {
     /// Returns the extent.
-    fn extent(self, what: &str) -> Result<u32, String>;
+    fn extent(self, part: ConfigPart) -> Result<u32, ConfigFault>;
 }
 
 impl Extent for u32 {
-    fn extent(self, _: &str) -> Result<u32, String> {
+    fn extent(self, _: ConfigPart) -> Result<u32, ConfigFault> {
         Ok(self)
     }
 }
 
 impl Extent for Dim {
-    fn extent(self, what: &str) -> Result<u32, String> {
-        let value = self.value().map_err(|fault| format!("the {what} {fault}"))?;
-        u32::try_from(value)
-            .map_err(|_| format!("the {what} has an extent of {value}, which does not fit in 32 bits"))
+    fn extent(self, part: ConfigPart) -> Result<u32, ConfigFault> {
+        let extent = value(self, part)?;
+        u32::try_from(extent).map_err(|_| ConfigFault::LargeExtent { part, extent })
     }
 }
 
 impl Extents for u32 {
-    fn extents(self, what: &str) -> Result<[u32; 3], String> {
-        Ok([self.extent(what)?, 1, 1])
+    fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault> {
+        Ok([self.extent(part)?, 1, 1])
     }
 }
 
 impl Extents for Dim {
-    fn extents(self, what: &str) -> Result<[u32; 3], String> {
-        Ok([self.extent(what)?, 1, 1])
+    fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault> {
+        Ok([self.extent(part)?, 1, 1])
     }
 }
 
 impl<X: Extent> Extents for (X,) {
-    fn extents(self, what: &str) -> Result<[u32; 3], String> {
-        Ok([self.0.extent(what)?, 1, 1])
+    fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault> {
+        Ok([self.0.extent(part)?, 1, 1])
     }
 }
 
 impl<X: Extent, Y: Extent> Extents for (X, Y) {
-    fn extents(self, what: &str) -> Result<[u32; 3], String> {
-        Ok([self.0.extent(what)?, self.1.extent(what)?, 1])
+    fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault> {
+        Ok([self.0.extent(part)?, self.1.extent(part)?, 1])
     }
 }
 
 impl<X: Extent, Y: Extent, Z: Extent> Extents for (X, Y, Z) {
-    fn extents(self, what: &str) -> Result<[u32; 3], String> {
-        Ok([self.0.extent(what)?, self.1.extent(what)?, self.2.extent(what)?])
+    fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault> {
+        Ok([self.0.extent(part)?, self.1.extent(part)?, self.2.extent(part)?])
     }
 }
 
@@ -147,23 +156,18 @@ pub fn per_item(n: impl ToDim) -> PerItem {
 }
 
 impl Config for PerItem {
-    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, String> {
-        let items = self.0.value().map_err(|fault| format!("the number of items {fault}"))?;
+    fn shape(self, limits: BlockLimits) -> Result<LaunchShape, ConfigFault> {
+        let items = value(self.0, ConfigPart::Items)?;
         if items == 0 {
-            return Err("`per_item` of no items: a grid has at least one block".to_owned());
+            return Err(ConfigFault::NoItems);
         }
         let block = match limits.required {
             Some([x, 1, 1]) => [x.max(1), 1, 1],
-            Some([x, y, z]) => {
-                return Err(format!(
-                    "the kernel requires blocks of {x} x {y} x {z} threads, and `per_item` has one dimension"
-                ));
-            }
+            Some(required) => return Err(ConfigFault::PerItem { required }),
             None => [limits.most.clamp(1, 256), 1, 1],
         };
         let blocks = items.div_ceil(u64::from(block[0]));
-        let grid = u32::try_from(blocks)
-            .map_err(|_| format!("{items} items make {blocks} blocks, more than any device takes"))?;
+        let grid = u32::try_from(blocks).map_err(|_| ConfigFault::ManyItems { items, blocks })?;
         Ok(LaunchShape { grid: [grid, 1, 1], block, shared: 0 })
     }
 }

@@ -7,7 +7,7 @@ use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
 
 use crate::cuda::{HostWork, Word};
-use crate::error::{At, Error, PlanFault, Result, at_statement};
+use crate::error::{At, ConfigFault, Error, PlanFault, Result, at_statement};
 use crate::kernels::{Finding, Kernel, Limits, Modules};
 
 use super::hosts::WorkId;
@@ -58,7 +58,7 @@ impl Evaluator<'_> {
 
     #[cold]
     #[inline(never)]
-    pub fn config(&self, reason: String) -> Error {
+    pub fn config(&self, reason: ConfigFault) -> Error {
         Error::Config { at: self.at(), reason }
     }
 

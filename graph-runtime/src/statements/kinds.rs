@@ -12,7 +12,7 @@ use cuweave_core::kind::{Kind, Stage, SyncWord};
 
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::cuda::{Event, HostMemory, HostWork, Word, host_work};
-use crate::error::{PlanFault, Result, at_statement};
+use crate::error::{ConfigFault, PlanFault, Result, at_statement};
 use crate::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 
 use super::arguments::Arguments;
@@ -419,8 +419,7 @@ impl<'b> Evaluation<'b> {
         if self.records.len() == recorded + 1 {
             return Ok(());
         }
-        let reason = "an expression in it returns before the statement is recorded";
-        Err(self.evaluator.config(reason.to_owned()))
+        Err(self.evaluator.config(ConfigFault::ReturnsBeforeStatement))
     }
 
     /// Returns the functions of the host statements that were evaluated.

@@ -5,7 +5,7 @@ use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::MOST_BLOCKS;
 use cuweave_core::operation::{BatchId, Operation, Operations};
 
-use crate::error::{Error, PlanFault, Result, at_statement};
+use crate::error::{ConfigFault, Error, PlanFault, Result, at_statement};
 use crate::kernels::LaunchRecord;
 
 use super::kinds::{Record, RecordExt};
@@ -56,7 +56,7 @@ pub(crate) fn first_blocks(
         let own: u64 = own.iter().map(|&extent| u64::from(extent)).product();
         let all = own.saturating_add(blocks.into());
         blocks = u32::try_from(all).ok().filter(|&blocks| blocks <= MOST_BLOCKS).ok_or_else(|| {
-            let reason = format!("{all} blocks and more in one launch");
+            let reason = ConfigFault::ManyBlocks { blocks: all };
             Error::Config { at: at_statement(program, member), reason }
         })?;
     }

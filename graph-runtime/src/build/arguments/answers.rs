@@ -10,7 +10,9 @@ use cuweave_core::ir::{DimId, StatementId};
 use cuweave_core::structure::Choice;
 use cuweave_core::table::{Decoded, Op, TableHandle};
 
-use crate::error::{At, DeviceFault, Error, Fault, PlanFault, Result, at_function, at_statement};
+use crate::error::{
+    At, ConfigFault, DeviceFault, Error, Fault, PlanFault, Result, SetterFault, at_function, at_statement,
+};
 use crate::statements::{Dim, compute, dim};
 use crate::token::Token;
 
@@ -81,7 +83,7 @@ impl<'b> Asked<'b> {
                 })?;
                 table.map(Answer::Callee).ok_or_else(|| Error::Config {
                     at: statement(at, Some(call)),
-                    reason: "an expression in it returns before the statement is recorded".to_owned(),
+                    reason: ConfigFault::ReturnsBeforeStatement,
                 })
             }
         }
@@ -125,10 +127,8 @@ impl<'b> Asked<'b> {
 
     /// Evaluates expressions of a frame.
     fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
-        enter(self.body, at.frames, at.frame, with).ok_or_else(|| Error::Config {
-            at: function(at),
-            reason: "an expression in an argument of a call returns before the call".to_owned(),
-        })
+        enter(self.body, at.frames, at.frame, with)
+            .ok_or_else(|| Error::Config { at: function(at), reason: ConfigFault::ArgumentOfCallReturns })
     }
 }
 
@@ -177,10 +177,7 @@ impl Expressions for Asked<'_> {
 
     #[cold]
     fn inconstant(at: Box<At>, bound: &str) -> Error {
-        let reason = format!(
-            "has a bound `{bound}` that was not computed as it was when the graph was built: an expression in it wraps around, \
-             is negative, or gives another value each time"
-        );
+        let reason = SetterFault::Bound { text: bound.to_owned() };
         Error::BuildAgain { at, reason }
     }
 }
@@ -243,8 +240,7 @@ impl Answers for Asked<'_> {
                 Error::AtLeast { at: Box::new(at.with_name(argument)), least, value }
             }
             Refusal::Unlike { one, other } => {
-                let reason = format!("`{one}` and `{other}` are not of one length and one element type");
-                Error::Config { at, reason }
+                Error::Config { at, reason: ConfigFault::Unlike { one, other } }
             }
             Refusal::Malformed(what) => PlanFault::Malformed { at, what }.into(),
         }

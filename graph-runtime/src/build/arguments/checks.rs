@@ -5,9 +5,12 @@ use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
 use cuweave_core::moves::Moved;
 
-use crate::bind::{MemoryKind, Operand, Prologue};
+use crate::bind::{Operand, Prologue};
 use crate::cuda::Driver;
-use crate::error::{At, Error, ManagedFault, PlanFault, Result, at_attribute, at_buffer, at_statement};
+use crate::error::{
+    At, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Result, at_attribute, at_buffer,
+    at_statement,
+};
 
 use super::devices::Contexts;
 
@@ -155,7 +158,7 @@ pub(crate) fn check_operands(
             return Err(PlanFault::OtherMemory(at()).into());
         }
         if operand.device.is_none() {
-            return Err(Error::OtherContext { at: at(), ways: other_context(kind) });
+            return Err(Error::OtherContext { at: at(), memory: kind });
         }
         let needed = dims[buffer.len];
         if operand.len < needed {
@@ -167,31 +170,16 @@ pub(crate) fn check_operands(
             return Err(Error::Misaligned { at: at(), align: buffer.align });
         }
         if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
-            return Err(Error::WrongOutput { at: at(), reason: "this output has elements of another type" });
+            return Err(Error::WrongOutput { at: at(), reason: OutputFault::OtherElements });
         }
         if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
-            return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
+            return Err(Error::WrongOutput { at: at(), reason: OutputFault::GraphGone });
         }
     }
     if count == operands.len() {
         Ok(())
     } else {
         Err(PlanFault::TooManyBuffers(program.name.to_string()).into())
-    }
-}
-
-/// Returns the contexts whose memory can be bound to an argument, and the way to such memory.
-fn other_context(kind: MemoryKind) -> (&'static str, &'static str) {
-    let graphs = "those that the graph is built for";
-    match kind {
-        MemoryKind::Device => {
-            (graphs, "allocate it in a stream of one of them, or build the graph for its context, too")
-        }
-        MemoryKind::Pinned => (graphs, "allocate it by `alloc_pinned` of one of them"),
-        MemoryKind::Taken => (
-            "the first one that the graph is built for, which frees what is taken over",
-            "build the graph that returns it for that context, or copy it: take it as `&[T; len]`",
-        ),
     }
 }
 

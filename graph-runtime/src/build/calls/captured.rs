@@ -10,7 +10,7 @@ use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
 use crate::cuda::{CaptureStream, Collective, Node, Outcome, RawGraph};
-use crate::error::{At, CallFault, Error, Result};
+use crate::error::{At, CallFault, ConfigFault, Error, Result};
 use crate::statements::Emission;
 use crate::token::Token;
 use cuweave_core::flattened::Flattened;
@@ -56,12 +56,9 @@ pub(crate) fn capture(
         builder.built.handle.graph = RawGraph::NONE;
         builder.streams.clear();
     }
-    let returns = |what: &str| Error::Config {
-        at: at.clone(),
-        reason: format!("an expression in {what} returns before the call"),
-    };
-    done.unwrap_or_else(|| Err(returns("an argument of its call")))?;
-    captured.ok_or_else(|| returns("it"))
+    let returns = |reason| Error::Config { at: at.clone(), reason };
+    done.unwrap_or_else(|| Err(returns(ConfigFault::ArgumentReturns)))?;
+    captured.ok_or_else(|| returns(ConfigFault::ReturnsBeforeCall))
 }
 
 /// Returns the stream of a device that captures.
@@ -114,10 +111,7 @@ pub(crate) fn describe(
     };
     let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
     let described = capture.described;
-    let returns = || Error::Config {
-        at: at.clone(),
-        reason: "an expression in an argument of its call returns before the call".to_owned(),
-    };
+    let returns = || Error::Config { at: at.clone(), reason: ConfigFault::ArgumentReturns };
     done.unwrap_or_else(|| Err(returns()))?;
     described.ok_or_else(returns)
 }

@@ -21,8 +21,8 @@ use cuweave_core::scopes::Scopes;
 
 use crate::build::graph::builder::GraphBuilder;
 use crate::cuda::{
-    Beside, Clique, Collective, Context, Driver, Failure, Node, Outcome, RawGraph, Sequence, Stream,
-    during_capture, record,
+    Beside, Clique, Collective, Context, Difference, Driver, Failure, Node, Outcome, RawGraph, Sequence,
+    Stream, during_capture, record,
 };
 use crate::error::{At, CallFault, Error, PlanFault, Result, at_statement};
 
@@ -97,15 +97,17 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
         let devices: BTreeSet<Device> = own.iter().map(|one| one.device).collect();
         let contexts = devices.iter().map(|&device| definition.context_of(device));
         let compared = Turns::of(contexts).alone(definition.driver, &**clique, || {
-            clique.check().map_err(|reason| (None, reason)).and_then(|()| clique.agree(&sequence))
+            clique.check().map_err(Difference::Communicator).and_then(|()| clique.agree(&sequence))
         });
         definition.driver.enter(definition.context)?;
-        compared?.map_err(|(first, text)| {
-            let blamed = first.and_then(|first| order.get(first)).or(order.last());
-            let at = at_statement(program, blamed.map_or(own[0].statement, |one| one.statement));
-            match first {
-                Some(_) => Error::Call { at, fault: CallFault::Disagreement { text } },
-                None => Error::Communicator { function: program.name.to_string(), reason: text },
+        compared?.map_err(|difference| match difference {
+            Difference::Collective { at, text } => {
+                let blamed = order.get(at).or(order.last());
+                let at = at_statement(program, blamed.map_or(own[0].statement, |one| one.statement));
+                Error::Call { at, fault: CallFault::Disagreement { text } }
+            }
+            Difference::Communicator(reason) => {
+                Error::Communicator { function: program.name.to_string(), reason }
             }
         })?;
     }

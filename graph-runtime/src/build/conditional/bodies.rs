@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::ir::StatementId;
 use cuweave_core::operation::{Operation, Operations};
-use cuweave_core::scopes::{Scope, ScopeId, Scopes};
+use cuweave_core::scopes::{ConditionalBody, ScopeId, Scopes};
 
 use crate::build::graph::definition::Definition;
 use crate::cuda::RawGraph;
@@ -51,13 +51,13 @@ impl Bodies {
     }
 
     /// Returns the body that a statement stands in front of.
-    pub fn begun_by(&self, condition: StatementId) -> Option<&Scope> {
+    pub fn begun_by(&self, condition: StatementId) -> Option<&ConditionalBody> {
         let scope = &self.scopes.list[self.scopes.bordered(condition)?];
         (scope.condition == condition).then_some(scope)
     }
 
     /// Returns the body that a statement ends.
-    pub fn ended_by(&self, join: StatementId) -> Option<&Scope> {
+    pub fn ended_by(&self, join: StatementId) -> Option<&ConditionalBody> {
         let scope = &self.scopes.list[self.scopes.bordered(join)?];
         (scope.join == join).then_some(scope)
     }

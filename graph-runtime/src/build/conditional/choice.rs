@@ -9,7 +9,7 @@ use cuweave_core::condition::{Condition, MOST_VALUES, Word as Keyword};
 use cuweave_core::index::{narrow, wide};
 use cuweave_core::ir::StatementId;
 use cuweave_core::launches::Allowed;
-use cuweave_core::scopes::{Scope, Scopes};
+use cuweave_core::scopes::{ConditionalBody, Scopes};
 
 use crate::cuda::{Branching, Driver, Word};
 use crate::kernels::{Kernel, Modules, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
@@ -37,7 +37,7 @@ struct Choice {
 }
 
 impl Choice {
-    fn of(arms: &[Scope]) -> Choice {
+    fn of(arms: &[ConditionalBody]) -> Choice {
         let mut choice = Choice { listed: BTreeMap::new(), otherwise: NO_ARM };
         for arm in arms.iter().filter(|arm| arm.body.test.others) {
             choice.otherwise = arm.body.arm;
@@ -73,7 +73,7 @@ impl Choice {
 }
 
 /// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
-pub(crate) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> {
+pub(crate) fn of_all_arms(driver: &Driver, arms: &[ConditionalBody]) -> Option<Branching> {
     let (branching, since) = match arms.first()?.body.word {
         Keyword::If => (Branching::If, TWO_BODIES),
         Keyword::Match => (Branching::Switch, SWITCHES),
@@ -83,13 +83,13 @@ pub(crate) fn of_all_arms(driver: &Driver, arms: &[Scope]) -> Option<Branching> 
 }
 
 /// Returns true if all of these arms are bodies of one node.
-pub(crate) fn is_one_node(driver: &Driver, arms: &[Scope]) -> bool {
+pub(crate) fn is_one_node(driver: &Driver, arms: &[ConditionalBody]) -> bool {
     of_all_arms(driver, arms).is_some()
 }
 
 /// Returns the kernel that sets the conditions of these arms, which have a handle each or one in all. `None` if there is no handle, or
 /// the arms list too many values.
-pub(crate) fn of_arms(arms: &[Scope], handles: &[u64], operand: u64) -> Option<Setting> {
+pub(crate) fn of_arms(arms: &[ConditionalBody], handles: &[u64], operand: u64) -> Option<Setting> {
     let choice = Choice::of(arms);
     let switches = handles.len() < arms.len() && arms[0].body.word == Keyword::Match;
     // No body has the number of arms for a number.
@@ -135,7 +135,7 @@ pub(crate) fn early_setters(
     let (scopes, counted) = (Scopes::of(program), CountedLoops::of(program));
     let mut early = BTreeSet::new();
     for (_, first) in scopes.list.enumerate().filter(|&(own, scope)| scope.first == own) {
-        let arms: Vec<Scope> = scopes.arms(first.first).cloned().collect();
+        let arms: Vec<ConditionalBody> = scopes.arms(first.first).cloned().collect();
         let handles = vec![0; if of_all_arms(driver, &arms).is_some() { 1 } else { arms.len() }];
         let setting = match first.body.at_most {
             Some(_) => of_loop(&first.body, &handles, 0, 0, 0, None),

@@ -8,7 +8,7 @@ use cuweave_core::condition::Word as Keyword;
 use cuweave_core::index::narrow;
 use cuweave_core::ir::StatementId;
 use cuweave_core::operation::{Operation, OperationId, Operations};
-use cuweave_core::scopes::{Scope, ScopeId};
+use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
 use crate::build::calls::capture::Captured;
 use crate::build::graph::builder::GraphBuilder;
@@ -29,7 +29,7 @@ pub(crate) fn begin_body(
     let statement = operation.sources[0];
     let missing = || PlanFault::BeginsNothing(operation.name.to_string());
     let scope = builder.bodies.begun_by(statement).ok_or_else(missing)?.clone();
-    let arms: Vec<Scope> = builder.bodies.scopes.arms(scope.first).cloned().collect();
+    let arms: Vec<ConditionalBody> = builder.bodies.scopes.arms(scope.first).cloned().collect();
     let definition = &builder.definition;
     let (driver, context) = (definition.driver, definition.context_of(operation.device));
     let at = builder.at(operation);
@@ -101,7 +101,7 @@ pub(crate) fn end_body(
 fn set_conditions(
     builder: &mut GraphBuilder<'_>,
     statement: StatementId,
-    arms: &[Scope],
+    arms: &[ConditionalBody],
     begins: bool,
     after: &[Node],
 ) -> Result<Node> {
@@ -127,7 +127,7 @@ fn set_conditions(
 fn zero_records(
     builder: &GraphBuilder<'_>,
     statement: StatementId,
-    scope: &Scope,
+    scope: &ConditionalBody,
     after: &[Node],
 ) -> Result<Option<Node>> {
     let (definition, counted) = (&builder.definition, &builder.built.state.counted);

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use cuweave_core::index::{narrow, wide};
 use cuweave_core::ir::{Device, Program, StatementId};
-use cuweave_core::scopes::{Scope, Scopes};
+use cuweave_core::scopes::{ConditionalBody, Scopes};
 
 /// The number of words of a record: entries, entries that the limit ended, turns, and one that is not used.
 pub(crate) const WORDS: usize = 4;
@@ -42,7 +42,7 @@ impl CountedLoops {
     pub fn of(program: &Program) -> CountedLoops {
         let scopes = Scopes::of(program);
         let mut records: BTreeMap<Device, usize> = BTreeMap::new();
-        let counted = |scope: &Scope| {
+        let counted = |scope: &ConditionalBody| {
             let at_most = scope.body.at_most?;
             let device = program.statements[scope.condition].device;
             let next = records.entry(device).or_default();
@@ -79,7 +79,7 @@ impl CountedLoops {
 
     /// Returns the indices of the records that a memset beside the kernel in front of a statement zeroes: those of the loops in a
     /// statement outside of all bodies, unless it is a loop that counts its turns, whose kernel zeroes them.
-    pub fn zeroed_beside(&self, scopes: &Scopes, scope: &Scope) -> Range<usize> {
+    pub fn zeroed_beside(&self, scopes: &Scopes, scope: &ConditionalBody) -> Range<usize> {
         match (scope.parent, scope.body.at_most) {
             (None, None) => self.within(scope.condition, scopes.list[scope.last].join),
             _ => 0..0,
@@ -88,7 +88,7 @@ impl CountedLoops {
 
     /// Returns the number of records that the kernel in front of a loop zeroes, its own first: those of the loops in it, if
     /// it stands outside of all bodies.
-    pub fn zeroed_by(&self, scope: &Scope) -> u32 {
+    pub fn zeroed_by(&self, scope: &ConditionalBody) -> u32 {
         match scope.parent {
             None => narrow(self.within(scope.condition, scope.join).len()),
             Some(_) => 0,

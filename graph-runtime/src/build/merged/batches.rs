@@ -12,7 +12,7 @@ use crate::build::graph::built::{BuiltGraph, failed_at};
 use crate::build::graph::definition::Definition;
 use crate::build::plan::hook;
 use crate::cuda::{Launching, Node};
-use crate::error::{Error, PlanFault, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
 use crate::statements::{Record, batch_of, first_blocks, launch_of};
 
 use super::fused::check_part;
@@ -77,12 +77,8 @@ pub(crate) fn check_member(
     if !grid_differs && (old.shape.block, old.shape.shared) == (new.shape.block, new.shape.shared) {
         return Ok(());
     }
-    let reason = format!(
-        "is one of {} launches that are batched, and its configuration was {} when the graph was built and is {} now",
-        operation.sources.len(),
-        old.shape,
-        new.shape
-    );
+    let (launches, built, now) = (operation.sources.len(), old.shape, new.shape);
+    let reason = SetterFault::Batched { launches, built, now };
     Err(Error::BuildAgain { at: at_statement(program, statement), reason })
 }
 

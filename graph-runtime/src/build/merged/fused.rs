@@ -10,7 +10,7 @@ use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::{BuiltGraph, failed_at};
 use crate::build::graph::definition::Definition;
 use crate::cuda::{Launching, Node};
-use crate::error::{Error, PlanFault, Result, at_statement};
+use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
 use crate::statements::{Record, first_blocks, launch_of};
 
 /// Adds the node of a chain, with its members' parameters.
@@ -48,12 +48,8 @@ pub(crate) fn check_part(
     if old.shape == new.shape {
         return Ok(());
     }
-    let reason = format!(
-        "is one of {} launches that are fused, and its configuration was {} when the graph was built and is {} now",
-        operations.list[operation].sources.len(),
-        old.shape,
-        new.shape
-    );
+    let launches = operations.list[operation].sources.len();
+    let reason = SetterFault::Fused { launches, built: old.shape, now: new.shape };
     Err(Error::BuildAgain { at: at_statement(program, statement), reason })
 }
 

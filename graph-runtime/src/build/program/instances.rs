@@ -4,7 +4,7 @@ use cuweave_core::expand::Instance;
 use cuweave_core::ir::StatementId;
 
 use crate::build::arguments::body::{Body, enter};
-use crate::error::{Error, Result, at_statement};
+use crate::error::{ConfigFault, Error, Result, at_statement};
 use crate::statements::Evaluation;
 use crate::token::Token;
 
@@ -28,8 +28,8 @@ impl Evaluation<'_> {
             let done =
                 enter(body, &flat.frames, frame(run[0]), &mut |body| self.run_of_frame(flat, body, run));
             done.unwrap_or_else(|| {
-                let reason = "an expression in an argument of its call returns before the call".to_owned();
-                Err(Error::Config { at: at_statement(flat.checked.program(), run[0]), reason })
+                let at = at_statement(flat.checked.program(), run[0]);
+                Err(Error::Config { at, reason: ConfigFault::ArgumentReturns })
             })?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use cuweave_core::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
-use crate::error::{Error, Fault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch};
+use crate::error::{Error, Fault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch, UnprovedLaunch};
 use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind};
 use crate::statements::arguments::Arguments;
 use crate::statements::config::{BlockLimits, Config};
@@ -66,7 +66,7 @@ impl Evaluator<'_> {
             if kernel.cooperative {
                 let threads = shape.block.iter().product();
                 let of_each = self.modules.blocks_per_sm(device, function, threads, shape.shared)?;
-                let resident = self.limits[device].resident(shape, kernel.name, of_each);
+                let resident = self.limits[device].resident(shape.grid, kernel.name, of_each);
                 resident.map_err(|reason| self.config(reason))?;
             }
             self.modules.loaded_kernel(device, kernel)?.checked = Some(*shape);
@@ -206,7 +206,9 @@ impl Evaluator<'_> {
         let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
         match &finding.verdict {
             Verdict::Unknown(reason) => {
-                Error::NotProvedWritten { at, kernel, parameter, buffer, reason: reason.clone() }
+                let (at, reason) = (*at, reason.clone());
+                let unproved = UnprovedLaunch { at, kernel, parameter, buffer, reason };
+                Error::NotProvedWritten(Box::new(unproved))
             }
             verdict => {
                 let (written, missing) = match verdict {

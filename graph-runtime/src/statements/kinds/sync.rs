@@ -8,7 +8,7 @@ use cuweave_core::kind::SyncWord;
 
 use crate::bind::{Flag, FlagValue, Semaphore, goes_ahead, is_behind};
 use crate::cuda::{Node, Outcome, RawSemaphore, SemaphoreOperation, ValueOperation, Width};
-use crate::error::{Error, Result};
+use crate::error::{ConfigFault, DeviceFeature, Error, Result};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 
@@ -64,10 +64,8 @@ impl SyncRecord {
         let access = evaluator.access(0)?;
         let len = evaluator.len(access);
         if len != 1 {
-            let (name, word) = (evaluator.name(access), word.name());
-            return Err(
-                evaluator.config(format!("`{word}` takes one element, and this part of `{name}` has {len}"))
-            );
+            let (word, buffer) = (word.name(), evaluator.name(access));
+            return Err(evaluator.config(ConfigFault::OneElement { word, buffer, len }));
         }
         let target = Target::Buffer(T::WIDTH);
         SyncRecord { target, first: first.bits(), step: step.bits() }.checked(evaluator, word)
@@ -95,8 +93,7 @@ impl SyncRecord {
         if let Target::Flag(Width::Wide, _) | Target::Buffer(Width::Wide) = target
             && !evaluator.limits[Device::FIRST].wide_memory_operations()
         {
-            let what = "waits for values of 64 bits and their writes";
-            return Err(Error::NotOnThisDevice { what });
+            return Err(Error::NotOnThisDevice { what: DeviceFeature::WideMemoryOperations });
         }
         let advances = match target {
             Target::Flag(width, _) | Target::Buffer(width) => goes_ahead(width, step),
@@ -109,12 +106,8 @@ impl SyncRecord {
         }
         let word = word.name();
         let reason = match step {
-            0 => format!(
-                "the step of `{word}` is 0, so that a launch would take the signal of the one before for its own"
-            ),
-            _ => format!(
-                "the step of `{word}` is {step}, half of the circle of its values or more, so that a launch would wait for a value behind the one before"
-            ),
+            0 => ConfigFault::NoStep { word },
+            _ => ConfigFault::LongStep { word, step },
         };
         Err(evaluator.config(reason))
     }
