@@ -222,7 +222,7 @@ pub mod error {
         At, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
         DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
         LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
-        ProfileFault, Refusal, SetterFault, ShortLaunch, UnprovedLaunch,
+        ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, Unfollowed, UnprovedLaunch,
     };
 }
 

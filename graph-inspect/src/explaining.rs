@@ -209,7 +209,8 @@ impl Explaining<'_> {
         let Fusing::With(footings) = &self.launch(launch)?.fuse else { return None };
         let accesses = self.graph.program.statements[launch].accesses.iter().zip(footings.iter());
         let mut own = accesses.filter(|(access, _)| access.buffer == buffer);
-        own.find_map(|(_, footing)| footing.writes.unknown().or(footing.reads.unknown())).map(str::to_owned)
+        own.find_map(|(_, footing)| footing.writes.unknown().or(footing.reads.unknown()))
+            .map(ToString::to_string)
     }
 
     fn full_edges(&self) -> Vec<FullEdge> {

@@ -75,7 +75,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
         let parameter = &kernel.parameters[parameter];
         let said = parameter.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
         if let (Verdict::Unknown(reason), false) = (verdict, said) {
-            list.insert(entry(kernel, parameter.name, Open::Coverage, reason));
+            list.insert(entry(kernel, parameter.name, Open::Coverage, &reason.to_string()));
         }
     }
     list.into_iter().collect()

@@ -96,23 +96,16 @@ impl Report {
             parts.push(format!("{captured} of {}", counted(calls, "library call")));
         }
         let others = [
-            (self.conditions, "conditional node"),
-            (self.setters, "kernel around it"),
-            (self.hosts, "host statement"),
-            (self.events, "record or wait of an event"),
-            (self.syncs, "wait or signal of a flag or semaphore"),
-            (hubs, "hub"),
-            (allocs, "alloc"),
-            (frees, "free"),
+            (self.conditions, counted(self.conditions, "conditional node")),
+            (self.setters, format!("{} that set conditions", counted(self.setters, "kernel"))),
+            (self.hosts, counted(self.hosts, "host statement")),
+            (self.events, format!("{} of events", self.events)),
+            (self.syncs, format!("{} of flags and semaphores", self.syncs)),
+            (hubs, counted(hubs, "hub")),
+            (allocs, counted(allocs, "alloc")),
+            (frees, counted(frees, "free")),
         ];
-        for (count, word) in others.into_iter().filter(|(count, _)| *count > 0) {
-            parts.push(match word {
-                "kernel around it" => format!("{} that set conditions", counted(count, "kernel")),
-                "record or wait of an event" => format!("{count} of events"),
-                "wait or signal of a flag or semaphore" => format!("{count} of flags and semaphores"),
-                _ => counted(count, word),
-            });
-        }
+        parts.extend(others.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text));
         match parts.is_empty() {
             true => "0".to_owned(),
             false => format!("{}: {}", self.nodes(), parts.join(", ")),

@@ -25,8 +25,8 @@ pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 pub use parts::{
-    At, DriverFailure, FailedCall, Fault, KernelFault, MemoryKind, ModuleFailure, OutsideExtent, Refusal,
-    ShortLaunch, UnprovedLaunch,
+    At, DriverFailure, FailedCall, Fault, KernelFault, MemoryKind, ModuleFailure, OutsideExtent, Quantity,
+    Refusal, ShortLaunch, Unfollowed, UnprovedLaunch,
 };
 pub(crate) use places::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub use plan::PlanFault;
@@ -87,8 +87,8 @@ pub enum Error {
     #[error("{what} of {at} {fault}: `{text}`")]
     #[non_exhaustive]
     Size {
-        /// `the length`, `a bound`, or another use of the expression.
-        what: &'static str,
+        /// The use of the expression.
+        what: Quantity,
         /// The buffer, or the node that uses the range.
         at: Box<At>,
         /// The expression.

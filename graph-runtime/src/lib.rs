@@ -74,7 +74,7 @@ pub use error::{
     At, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
     DeviceFeature, DriverFailure, Error, FailedCall, Fault, Inaccessible, KernelFault, LibraryError,
     LoopFault, ManagedFault, MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent,
-    PlanFault, ProfileFault, Refusal, Result, SetterFault, ShortLaunch, UnprovedLaunch,
+    PlanFault, ProfileFault, Quantity, Refusal, Result, SetterFault, ShortLaunch, Unfollowed, UnprovedLaunch,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};
 pub use kernels::{CodeCache, Loaded, set_code_cache};

@@ -2,6 +2,7 @@
 //! access different bytes.
 
 use super::form::{Form, gcd};
+use super::launch::Unfollowed;
 use std::fmt;
 
 /// The maximum number of different accesses of a parameter; with more it is not followed.
@@ -117,11 +118,11 @@ pub enum Region {
     /// The union of these accesses.
     Touches(Vec<Touch>),
     /// Any bytes, for this reason.
-    Anywhere(String),
+    Anywhere(Unfollowed),
 }
 
 impl Region {
-    pub(super) fn of(touches: Vec<Touch>, inexact: Option<String>) -> Region {
+    pub(super) fn of(touches: Vec<Touch>, inexact: Option<Unfollowed>) -> Region {
         match inexact {
             Some(why) => Region::Anywhere(why),
             None => Region::Touches(touches),
@@ -143,7 +144,7 @@ impl Region {
 
     /// Returns the reason that the bytes are not known, if they are not.
     #[must_use]
-    pub fn unknown(&self) -> Option<&str> {
+    pub fn unknown(&self) -> Option<&Unfollowed> {
         match self {
             Region::Anywhere(why) => Some(why),
             Region::Touches(_) => None,

@@ -1,5 +1,7 @@
 //! A launch to judge, the extents to cover, and the verdicts.
 
+use std::fmt;
+
 /// A launch whose writes are judged.
 #[derive(Clone, Copy)]
 pub struct Launch<'l> {
@@ -35,5 +37,78 @@ pub enum Verdict {
         missing: u64,
     },
     /// Unknown, for this reason.
-    Unknown(String),
+    Unknown(Unfollowed),
+}
+
+/// The reason that the accesses of a launch are not known. Loads and stores are named by their instruction and line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfollowed {
+    /// The extent is larger than any memory.
+    LargeExtent,
+    /// The writes lie in too many pieces.
+    ManyPieces,
+    /// Bytes that are not written may be padding.
+    Padding,
+    /// The kernel takes too many steps.
+    ManySteps,
+    /// The accesses of the blocks have no regular form.
+    Irregular,
+    /// The accesses have too many forms.
+    ManyForms,
+    /// A part of the kernel that is not looked at, in these words.
+    Kernel(String),
+    /// A branch around an access depends on what is not known.
+    Branch {
+        /// The instruction that it depends on, if one is known.
+        on: Option<String>,
+    },
+    /// A thread may end before its access.
+    MayEnd {
+        /// The instruction.
+        at: String,
+    },
+    /// The guard of an access is not known.
+    Guard {
+        /// The access.
+        access: String,
+        /// The instruction that decides, if one is known.
+        by: Option<String>,
+    },
+    /// The address of an access is not known.
+    Address {
+        /// The access.
+        access: String,
+        /// The instruction that decides, if one is known.
+        by: Option<String>,
+    },
+}
+
+impl fmt::Display for Unfollowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (access, does, by) = match self {
+            Unfollowed::LargeExtent => return f.write_str("the extent is larger than any memory"),
+            Unfollowed::ManyPieces => {
+                return f.write_str("what is written lies in too many pieces to look at each");
+            }
+            Unfollowed::Padding => {
+                return f.write_str("some bytes of its elements are not written, which may be padding");
+            }
+            Unfollowed::ManySteps => return f.write_str("it takes too many steps to follow"),
+            Unfollowed::Irregular => return f.write_str("the blocks access it in no regular way"),
+            Unfollowed::ManyForms => return f.write_str("it is accessed in too many ways"),
+            Unfollowed::Kernel(why) => return f.write_str(why),
+            Unfollowed::Branch { on } => {
+                let on = on.as_deref().unwrap_or("what is not followed");
+                return write!(f, "a branch depends on {on}");
+            }
+            Unfollowed::MayEnd { at } => return write!(f, "a thread may end at {at}"),
+            Unfollowed::Guard { access, by } => (access, "is done or not as", by),
+            Unfollowed::Address { access, by } => (access, "goes where", by),
+        };
+        match by {
+            Some(by) => write!(f, "{access} {does} {by} says"),
+            None => write!(f, "{access} {does} arithmetic says that is not followed"),
+        }
+    }
 }

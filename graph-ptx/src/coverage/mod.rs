@@ -24,7 +24,7 @@ mod words;
 
 pub use footprint::{Region, Touch, apart};
 pub use forward::{Change, Forward, Member, Pointer, forward};
-pub use launch::{Extent, Launch, Verdict};
+pub use launch::{Extent, Launch, Unfollowed, Verdict};
 pub use outline::{Access, Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 pub use sites::{Site, Sites, Threads, Touched};
 

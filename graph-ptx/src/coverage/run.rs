@@ -4,7 +4,7 @@ use super::cut::Cut;
 use super::flat::Flat;
 use super::footprint::{MOST_TOUCHES, Touch};
 use super::form::Form;
-use super::launch::Launch;
+use super::launch::{Launch, Unfollowed};
 use super::ops::{FORM, Ops, Stop, Value};
 use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 use super::sites::Trace;
@@ -27,7 +27,7 @@ pub(super) struct Found {
     /// The accesses, if the run collects all accesses that may happen.
     pub touches: Vec<Touch>,
     /// The reason that more may be written.
-    pub inexact: Option<String>,
+    pub inexact: Option<Unfollowed>,
 }
 
 /// Threads that have taken the same path so far.
@@ -72,7 +72,10 @@ impl<'o, 'l> Runner<'o, 'l> {
         let found = outline
             .parameters
             .iter()
-            .map(|followed| Found { inexact: followed.foreign.clone(), ..Found::default() })
+            .map(|followed| Found {
+                inexact: followed.foreign.clone().map(Unfollowed::Kernel),
+                ..Found::default()
+            })
             .collect();
         Runner {
             outline,
@@ -138,7 +141,7 @@ impl<'o, 'l> Runner<'o, 'l> {
                 }
                 self.steps += 1;
                 if self.steps > self.most_steps || self.stuck || group.counts.len() > MOST_INDICES {
-                    self.all_inexact("it takes too many steps to follow");
+                    self.all_inexact(&Unfollowed::ManySteps);
                     self.trace.gives_up();
                     return;
                 }
@@ -294,10 +297,10 @@ impl<'o, 'l> Runner<'o, 'l> {
         match Touch::of(form, &group.counts, places, bytes) {
             Some(touch) if found.touches.contains(&touch) => {}
             Some(touch) => found.touches.push(touch),
-            None => found.inexact = Some("the blocks access it in no regular way".to_owned()),
+            None => found.inexact = Some(Unfollowed::Irregular),
         }
         if found.touches.len() > MOST_TOUCHES {
-            found.inexact = Some("it is accessed in too many ways".to_owned());
+            found.inexact = Some(Unfollowed::ManyForms);
         }
     }
 
@@ -366,10 +369,7 @@ impl<'o, 'l> Runner<'o, 'l> {
     /// Skips a branch whose condition is unknown: what lies between it and the join may happen or not.
     fn skip(&mut self, group: &mut Group, from: &[u32], join: u32, on: Value) {
         let note = if let Value::Opaque(note) = on { note } else { FORM };
-        let why = match self.outline.notes.get(note as usize) {
-            Some(text) => format!("a branch depends on {text}"),
-            None => "a branch depends on what is not followed".to_owned(),
-        };
+        let why = Unfollowed::Branch { on: self.outline.notes.get(note as usize).cloned() };
         for block in self.outline.region(from, join) {
             let block = &self.outline.blocks[block as usize];
             for phi in &block.phis {
@@ -397,7 +397,7 @@ impl<'o, 'l> Runner<'o, 'l> {
             }
             Code::MayEnd => {
                 let note = group.note(op);
-                let why = format!("a thread may end at {}", self.note(note));
+                let why = Unfollowed::MayEnd { at: self.note(note).to_owned() };
                 let all: Vec<u32> = self.outline.region(&[group.block], LEAVE);
                 for block in all {
                     for op in &self.outline.blocks[block as usize].ops {
@@ -494,16 +494,16 @@ impl<'o, 'l> Runner<'o, 'l> {
             Some(Value::Predicate(false)) => return Next::Goes,
             Some(_) if self.may => surely = false,
             Some(value) => {
-                let why = self.because(op, "is done or not as", &value);
-                self.inexact(op, &why);
+                let (access, by) = self.because(op, &value);
+                self.inexact(op, &Unfollowed::Guard { access, by });
                 return Next::Goes;
             }
         }
         let address = group.arg(*address);
         let Value::Number(form) = &address else {
-            let why = self.because(op, "goes where", &address);
+            let (access, by) = self.because(op, &address);
             self.trace.irregular(op.target);
-            self.inexact(op, &why);
+            self.inexact(op, &Unfollowed::Address { access, by });
             return Next::Goes;
         };
         let to = form.pointer.map(i64::from);
@@ -528,19 +528,20 @@ impl<'o, 'l> Runner<'o, 'l> {
             }
             _ => {
                 self.trace.irregular(op.target);
-                let why = self.because(op, "goes where", &Value::Opaque(FORM));
-                self.inexact(op, &why);
+                let access = self.note(op.target).to_owned();
+                self.inexact(op, &Unfollowed::Address { access, by: None });
             }
         }
         Next::Goes
     }
 
-    fn because(&self, op: &Op, does: &str, value: &Value) -> String {
-        let store = self.note(op.target);
-        match value {
-            Value::Opaque(note) if *note != FORM => format!("{store} {does} {} says", self.note(*note)),
-            _ => format!("{store} {does} arithmetic says that is not followed"),
-        }
+    /// Returns the words of an access, and those of the instruction that decides about it.
+    fn because(&self, op: &Op, value: &Value) -> (String, Option<String>) {
+        let by = match value {
+            Value::Opaque(note) if *note != FORM => Some(self.note(*note).to_owned()),
+            _ => None,
+        };
+        (self.note(op.target).to_owned(), by)
     }
 
     fn note(&self, note: u32) -> &str {
@@ -555,15 +556,15 @@ impl<'o, 'l> Runner<'o, 'l> {
         Some(if self.may && op.code == Code::Store { first + 1 } else { first })
     }
 
-    fn inexact(&mut self, op: &Op, why: &str) {
+    fn inexact(&mut self, op: &Op, why: &Unfollowed) {
         if let Some(at) = self.followed(op) {
-            self.found[at].inexact.get_or_insert_with(|| why.to_owned());
+            self.found[at].inexact.get_or_insert_with(|| why.clone());
         }
     }
 
-    fn all_inexact(&mut self, why: &str) {
+    fn all_inexact(&mut self, why: &Unfollowed) {
         for found in &mut self.found {
-            found.inexact.get_or_insert_with(|| why.to_owned());
+            found.inexact.get_or_insert_with(|| why.clone());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The bytes that groups of threads write, joined and compared with an extent.
 
 use super::form::Form;
-use super::launch::{Extent, Verdict};
+use super::launch::{Extent, Unfollowed, Verdict};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -152,7 +152,7 @@ fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
 pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     let size = u64::from(extent.size).max(1);
     let Some(end) = extent.elements.checked_mul(size).filter(|end| *end < 1 << 62) else {
-        return Verdict::Unknown("the extent is larger than any memory".to_owned());
+        return Verdict::Unknown(Unfollowed::LargeExtent);
     };
     if extent.elements == 0 || extent.size == 0 {
         return Verdict::Covered;
@@ -163,7 +163,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
         return Verdict::Covered;
     }
     if tiles.iter().fold(0u64, |sum, tile| sum.saturating_add(tile.runs())) > MOST_RUNS {
-        return Verdict::Unknown("what is written lies in too many pieces to look at each".to_owned());
+        return Verdict::Unknown(Unfollowed::ManyPieces);
     }
     let mut runs: Vec<Range<u64>> = Vec::new();
     for tile in &tiles {
@@ -197,9 +197,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     run.into_iter().for_each(&mut count);
     match missing {
         None => Verdict::Covered,
-        Some(_) if touched && !extent.dense => {
-            Verdict::Unknown("some bytes of its elements are not written, which may be padding".to_owned())
-        }
+        Some(_) if touched && !extent.dense => Verdict::Unknown(Unfollowed::Padding),
         Some(missing) => Verdict::Short { written, missing },
     }
 }

@@ -7,7 +7,7 @@ use cuweave_core::expand::{Described, DescribedBuffer};
 use cuweave_core::index::narrow;
 use cuweave_core::ir::{Origin, Text};
 
-use crate::error::{At, Error, Fault, Result};
+use crate::error::{At, Error, Fault, Quantity, Result};
 use crate::token::Token;
 
 use super::bound::{Bound, Exclusive, Shared};
@@ -154,7 +154,7 @@ impl Declaration<'_> {
         let file = cuweave_core::ir::Text::Borrowed(self.file);
         let len = len.map_err(|fault| {
             let at = At::new(name.clone(), self.file, self.line);
-            Error::Size { what: "the length", at: Box::new(at), text: self.text.to_owned(), fault }
+            Error::Size { what: Quantity::Length, at: Box::new(at), text: self.text.to_owned(), fault }
         })?;
         Ok(Described::Buffer(Box::new(DescribedBuffer {
             name,

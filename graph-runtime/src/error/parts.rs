@@ -4,6 +4,7 @@ use std::fmt;
 
 use cuweave_core::codes::Code;
 pub use cuweave_core::location::At;
+pub use cuweave_ptx::coverage::Unfollowed;
 
 use crate::cuda;
 
@@ -25,6 +26,46 @@ impl fmt::Display for Fault {
             Fault::Overflow => "overflows 64 bits",
             Fault::Negative => "is negative",
             Fault::DivisionByZero => "divides by zero",
+        })
+    }
+}
+
+/// A number of a graph function that an expression gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Quantity {
+    /// The length of a buffer.
+    Length,
+    /// The length of a parameter of a library call.
+    ParameterLength,
+    /// The bytes of a buffer.
+    Size,
+    /// The elements of a parameter that a kernel accesses.
+    Extent,
+    /// A bound of the range that a statement accesses.
+    Bound,
+    /// A bound of a loop, or of a part of a buffer.
+    OuterBound,
+    /// The device of a statement.
+    Device,
+    /// The number of devices.
+    Devices,
+    /// The budget.
+    Budget,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Quantity::Length => "the length",
+            Quantity::ParameterLength => "the length of a parameter",
+            Quantity::Size => "the size",
+            Quantity::Extent => "the extent",
+            Quantity::Bound => "a bound",
+            Quantity::OuterBound => "a bound of a loop or a part",
+            Quantity::Device => "the device",
+            Quantity::Devices => "the number of devices",
+            Quantity::Budget => "the budget",
         })
     }
 }
@@ -116,7 +157,7 @@ pub struct UnprovedLaunch {
     /// The buffer.
     pub buffer: String,
     /// The reason that it is not proved.
-    pub reason: String,
+    pub reason: Unfollowed,
 }
 
 /// A launch whose threads access elements outside the declared extent of a parameter.

@@ -5,7 +5,7 @@ use cuweave_core::diagnostic::Diagnostic;
 use cuweave_core::ir::{BufferId, Program};
 use cuweave_core::layout::LayoutError;
 
-use super::{Error, Fault, PlanFault, at_attribute, at_buffer, refusals};
+use super::{Error, Fault, PlanFault, Quantity, at_attribute, at_buffer, refusals};
 
 /// Converts an error of the stages that run at build time.
 pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
@@ -14,7 +14,7 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             let at = program.buffers.position(|declared| declared.name == buffer.as_str());
             let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
             let text = format!("{len} * {element} bytes");
-            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
+            Error::Size { what: Quantity::Size, at, text, fault: Fault::Overflow }
         }
         BackError::Budget(reason) => Error::Budget { at: at_attribute(program), reason },
         other => PlanFault::Stage {

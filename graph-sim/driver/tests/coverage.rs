@@ -46,7 +46,7 @@ impl Tally {
             }
             Verdict::Unknown(why) => {
                 self.unknown += 1;
-                *self.reasons.entry(why.clone()).or_default() += 1;
+                *self.reasons.entry(why.to_string()).or_default() += 1;
                 true
             }
         };

@@ -8,7 +8,7 @@ use cuweave_core::moves::Moved;
 use crate::bind::{Operand, Prologue};
 use crate::cuda::Driver;
 use crate::error::{
-    At, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Result, at_attribute, at_buffer,
+    At, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, at_attribute, at_buffer,
     at_statement,
 };
 
@@ -42,22 +42,22 @@ fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Returns the first buffer or node that a length or bound belongs to.
-pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
+pub(crate) fn user_of(program: &Program, dim: DimId) -> (Quantity, Box<At>) {
     if let Some(buffer) = program.buffers.position(|buffer| buffer.len == dim) {
-        return ("the length", at_buffer(program, buffer));
+        return (Quantity::Length, at_buffer(program, buffer));
     }
     let uses =
         |statement: &Statement| statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim);
     if let Some(statement) = program.statements.position(|statement| statement.on == Some(dim)) {
-        return ("the device", at_statement(program, statement));
+        return (Quantity::Device, at_statement(program, statement));
     }
     match program.statements.position(uses) {
-        Some(statement) => ("a bound", at_statement(program, statement)),
+        Some(statement) => (Quantity::Bound, at_statement(program, statement)),
         None => (
             match Some(dim) {
-                dim if program.options.budget == dim => "the budget",
-                dim if program.options.devices == dim => "the number of devices",
-                _ => "a bound of a loop or a part",
+                dim if program.options.budget == dim => Quantity::Budget,
+                dim if program.options.devices == dim => Quantity::Devices,
+                _ => Quantity::OuterBound,
             },
             at_attribute(program),
         ),

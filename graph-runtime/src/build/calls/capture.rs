@@ -22,7 +22,7 @@ use crate::cuda::{
     CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
     Driver, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
-use crate::error::{At, CallFault, Error, PlanFault, Result};
+use crate::error::{At, CallFault, Error, PlanFault, Quantity, Result};
 use crate::statements::Dim;
 
 /// The nodes of a library call.
@@ -79,7 +79,7 @@ impl Capture<'_> {
         let missing = || PlanFault::NoParameter { at: self.at.clone(), index };
         let &(address, planned) = self.memory.get(size(index)).ok_or_else(missing)?;
         let now = declared.value().map_err(|fault| Error::Size {
-            what: "the length of a parameter",
+            what: Quantity::ParameterLength,
             at: self.at.clone(),
             text: self.parameter(index),
             fault,

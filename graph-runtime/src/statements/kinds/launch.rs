@@ -9,7 +9,9 @@ use cuweave_core::operation::{Operations, Pointed, PointedId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
-use crate::error::{Error, Fault, OutsideExtent, PlanFault, Refusal, Result, ShortLaunch, UnprovedLaunch};
+use crate::error::{
+    Error, Fault, OutsideExtent, PlanFault, Quantity, Refusal, Result, ShortLaunch, UnprovedLaunch,
+};
 use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind};
 use crate::statements::arguments::Arguments;
 use crate::statements::config::{BlockLimits, Config};
@@ -256,7 +258,7 @@ impl Evaluator<'_> {
         let parameter = parameters.nth(index).map_or("?", |param| param.name).to_owned();
         let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
         match extent {
-            Err(fault) => Error::Size { what: "the extent", at, text: parameter, fault },
+            Err(fault) => Error::Size { what: Quantity::Extent, at, text: parameter, fault },
             Ok(extent) if extent > len => Error::Extent { at, kernel, parameter, buffer, extent, len },
             Ok(extent) => Error::PartlyWritten { at, kernel, buffer, extent, len },
         }
