@@ -70,6 +70,15 @@ impl Moved {
     }
 }
 
+/// The values of all bounds.
+#[derive(Clone, Debug)]
+pub struct BoundValues {
+    /// The value of each bound.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+}
+
 /// New values of bounds; once they are in place, the old ones.
 #[derive(Debug, Default)]
 pub struct Shift {
@@ -170,7 +179,7 @@ impl Moves {
         expressions: &mut E,
         frames: &Vector<FrameId, Frame>,
         sizes: &Vector<DimId, u64>,
-    ) -> Result<(Vector<DimId, u64>, Vec<u64>), E::Error> {
+    ) -> Result<BoundValues, E::Error> {
         let all = Moved {
             symbols: (0..self.symbols.len()).collect(),
             bounds: (0..self.bounds.len()).collect(),
@@ -180,7 +189,7 @@ impl Moves {
         let shift = self.shift(&all, expressions, frames, &dims, &symbols)?;
         shift.dims.iter().for_each(|&(dim, value)| dims[dim] = value);
         shift.symbols.iter().for_each(|&(symbol, value)| symbols[symbol] = value);
-        Ok((dims, symbols))
+        Ok(BoundValues { dims, symbols })
     }
 
     /// Returns the new values of what a setter changes; the user's expressions are evaluated for that.

@@ -20,7 +20,7 @@ use crate::build::arguments::answers::Asked;
 use crate::build::arguments::checks::check_lengths;
 use crate::error::Error;
 use crate::error::program::refused_program;
-use cuweave_core::moves::Moves;
+use cuweave_core::moves::{BoundValues, Moves};
 
 use super::recall::{keep, recalled};
 use cuweave_core::flattened::{Flattened, SizedProgram};
@@ -142,7 +142,7 @@ fn anew(
     match (made, &*kept) {
         (Some(built), _) => Ok(built),
         (None, Some(flat)) => match flat.moves.values(asked, &flat.frames, &flat.sizes) {
-            Ok((dims, symbols)) => {
+            Ok(BoundValues { dims, symbols }) => {
                 if !flat.moves.is_empty() {
                     check_lengths(flat.checked.program(), &dims)?;
                 }
