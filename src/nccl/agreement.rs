@@ -17,8 +17,11 @@ const WORDS: usize = PIECE / 8;
 /// The words that each rank has given, in the order of ranks.
 type Words = Vec<[u64; WORDS]>;
 
-/// The exchange of one piece of bytes between all ranks: it returns their pieces, in the order of ranks.
-pub(super) struct Agreement<'x>(pub &'x dyn Fn(&[u8]) -> Result<Vec<u8>, Error>);
+/// The pieces of all ranks, in their order.
+pub(super) type Exchanged = Result<Vec<u8>, Error>;
+
+/// The agreement of ranks, which exchange a piece of bytes by this function.
+pub(super) struct Agreement<'x>(pub &'x dyn Fn(&[u8]) -> Exchanged);
 
 impl Agreement<'_> {
     /// Compares the collectives of this rank with those of the other ranks.
