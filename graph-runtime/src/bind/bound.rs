@@ -252,8 +252,7 @@ impl<T> Bound for Shared<'_, T> {
             Shared::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
             Shared::Output(view) => match view.source {
                 Source::Output(slot) => {
-                    let elements = (view.address, view.len());
-                    visitor.output::<T>(slot, DeviceSlice::stream(view), elements, false);
+                    visitor.output::<T>(slot, DeviceSlice::stream(view), view.address, view.len(), false);
                 }
                 Source::Operand(lent) => visitor.shared(&view.view, Some(lent), true),
                 Source::Plain => visitor.shared(&view.view, None, true),
@@ -273,7 +272,7 @@ impl<T> Bound for Exclusive<'_, T> {
             Exclusive::Output(view) => match (view.source, &mut view.view) {
                 (Source::Output(slot), elements) => {
                     let (stream, len) = (elements.part().stream(), elements.part().len());
-                    visitor.output::<T>(slot, stream, (view.address, len), true);
+                    visitor.output::<T>(slot, stream, view.address, len, true);
                 }
                 (Source::Operand(lent), Mutable::Cudarc(view)) => visitor.exclusive(view, Some(lent), true),
                 (Source::Plain, Mutable::Cudarc(view)) => visitor.exclusive(view, None, true),

@@ -163,9 +163,10 @@ impl Generation {
         self.number
     }
 
-    /// Returns the clock of a stream; `None` if it has waited for none.
-    pub fn clock(&self, stream: &HeldStream) -> Option<&Clock> {
-        self.clocks.iter().find(|(known, _)| known.is(stream)).map(|(_, clock)| clock)
+    /// Returns a stream with its clock.
+    pub fn history<'h>(&'h self, stream: &'h HeldStream) -> StreamHistory<'h> {
+        let clock = self.clocks.iter().find(|(known, _)| known.is(stream)).map(|(_, clock)| clock);
+        StreamHistory { stream, clock }
     }
 
     /// Adds a wait to the clock of a stream.
@@ -205,10 +206,18 @@ struct LastUse {
     held: bool,
 }
 
-impl LastUse {
-    /// Returns true if later work on a stream with this clock comes after it.
-    fn is_before(&self, stream: &HeldStream, clock: Option<&Clock>) -> bool {
-        self.held && self.stream.is(stream) || clock.is_some_and(|clock| clock.is_after(self))
+/// A stream, and the uses by others that it has waited for.
+#[derive(Clone, Copy)]
+pub(crate) struct StreamHistory<'h> {
+    stream: &'h HeldStream,
+    /// `None` if it has waited for none.
+    clock: Option<&'h Clock>,
+}
+
+impl StreamHistory<'_> {
+    /// Returns true if later work on the stream comes after the use.
+    fn includes(&self, last: &LastUse) -> bool {
+        last.held && last.stream.is(self.stream) || self.clock.is_some_and(|clock| clock.is_after(last))
     }
 }
 
@@ -293,10 +302,10 @@ impl Rivals {
         self.0.clear();
     }
 
-    /// Adds the last uses that a launch on `stream` waits for.
-    pub fn before(&self, (stream, clock): (&HeldStream, Option<&Clock>), waits: &mut Waits) {
+    /// Adds the last uses that a launch on a stream waits for.
+    pub fn before(&self, history: StreamHistory<'_>, waits: &mut Waits) {
         for (user, known) in &self.0 {
-            let waited = |last: &LastUse| last.place <= *known || last.is_before(stream, clock);
+            let waited = |last: &LastUse| last.place <= *known || history.includes(last);
             if user.last().as_ref().is_some_and(|last| !waited(last)) {
                 waits.add(user);
             }
@@ -389,20 +398,21 @@ impl Tracked {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the uses that a launch of `user` on `stream` waits for, and the users that may use it later, and orders the launch after the
+    /// Adds the uses that a launch of `user` on a stream waits for, and the users that may use it later, and orders the launch after the
     /// uses through views. The ledger must be locked. Returns false if the buffer is being lent.
     pub fn before(
         &self,
         user: &Arc<User>,
-        (stream, clock): (&HeldStream, Option<&Clock>),
+        history: StreamHistory<'_>,
         write: bool,
-        (waits, rivals): (&mut Waits, &mut Rivals),
+        waits: &mut Waits,
+        rivals: &mut Rivals,
     ) -> Outcome<bool> {
         let notes = self.notes();
         if notes.lent.is_some() {
             return Ok(false);
         }
-        let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !last.is_before(stream, clock));
+        let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !history.includes(last));
         let conflicting = notes.list.iter().filter(|note| write || note.wrote);
         for note in conflicting.filter(|note| !Arc::ptr_eq(&note.user, user)) {
             if elsewhere(&note.user) {
@@ -411,9 +421,9 @@ impl Tracked {
             rivals.add(&note.user);
         }
         if notes.uses.is_used() {
-            let (driver, raw) = (self.ledger.driver, stream.raw());
+            let (driver, raw) = (self.ledger.driver, history.stream.raw());
             let key = StreamKey::of(driver, raw);
-            notes.uses.order(driver, (raw, Some(&key)), write)?;
+            notes.uses.order(driver, raw, Some(&key), write)?;
         }
         Ok(true)
     }
@@ -479,7 +489,7 @@ impl Tracked {
         let mut waits = Waits::default();
         notes.list.iter().filter(|note| all || note.wrote).for_each(|note| waits.add(&note.user));
         waits.order(driver, side.raw())?;
-        notes.uses.order(driver, (side.raw(), None), all)?;
+        notes.uses.order(driver, side.raw(), None, all)?;
         drop(notes);
         driver.enter(Context::of(ctx))?;
         watch::synchronize(driver, ctx, side.raw())
@@ -567,7 +577,7 @@ impl Tracked {
         let conflicting = notes.list.iter().filter(|note| write || note.wrote);
         conflicting.filter(|note| captures || !here(&note.user)).for_each(|note| waits.add(&note.user));
         waits.order(driver, raw)?;
-        notes.uses.order(driver, (raw, (!captures).then_some(&key)), write)?;
+        notes.uses.order(driver, raw, (!captures).then_some(&key), write)?;
         // A wait for a use in another context may have changed the current one.
         driver.enter(Context::of(ctx))?;
         if captures {
@@ -588,7 +598,7 @@ impl Tracked {
             |user: &User| user.last().as_ref().is_some_and(|last| !(last.held && last.stream.is(&owner)));
         notes.list.iter().filter(|note| elsewhere(&note.user)).for_each(|note| waits.add(&note.user));
         let ordered = waits.order(driver, owner.raw());
-        let ordered = ordered.and_then(|()| notes.uses.order(driver, (owner.raw(), None), true));
+        let ordered = ordered.and_then(|()| notes.uses.order(driver, owner.raw(), None, true));
         let over = ordered.or_else(|failure| {
             record(ctx, failure);
             waits::over(driver.synchronize_context())

@@ -26,15 +26,16 @@ impl Operand {
     pub fn order_lendings(
         &self,
         driver: &Driver,
-        (stream, key): (Stream, Option<&StreamKey>),
+        stream: Stream,
+        key: Option<&StreamKey>,
         write: bool,
     ) -> Outcome<()> {
         if let Some(slot) = &self.output {
-            return slot.order_uses(driver, (stream, key), write);
+            return slot.order_uses(driver, stream, key, write);
         }
         let uses = self.lendings.lock();
         if !self.records_itself() {
-            return uses.order(driver, (stream, key), write);
+            return uses.order(driver, stream, key, write);
         }
         if !write {
             // Views of a buffer borrowed for reads are read-only.
@@ -158,7 +159,7 @@ impl LentOperand<'_> {
         if operand.records_itself() {
             operand.order_events(driver, stream)
         } else {
-            operand.lendings.lock().order(driver, (stream, key), write)
+            operand.lendings.lock().order(driver, stream, key, write)
         }
     }
 

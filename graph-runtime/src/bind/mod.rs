@@ -65,8 +65,8 @@ pub(crate) use operands::Operands;
 pub use optional::{
     Absent, BindOptional, BindOptionalMut, Optional, SomeOrNone, TypeOfBuffer, absent, is_given,
 };
-pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
+pub(crate) use output::{OutputElements, Slot};
 pub use output_view::{OutputView, OutputViewMut};
 pub use record::{Declaration, List, ListMut, Record, count, describe_records};
 pub use semaphore::Semaphore;

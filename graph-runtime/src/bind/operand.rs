@@ -76,7 +76,7 @@ pub(crate) struct Operand {
 
 impl Operand {
     /// Returns memory without an owning stream and without events, of the graph's first device.
-    pub fn new<T>(kind: MemoryKind, address: u64, len: usize, [borrowed, exclusive]: [bool; 2]) -> Operand {
+    pub fn new<T>(kind: MemoryKind, address: u64, len: usize, borrowed: bool, exclusive: bool) -> Operand {
         Operand {
             kind,
             address,

@@ -27,11 +27,7 @@ pub struct Slot {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     address: u64,
-    len: u64,
-    /// The size of its element in bytes.
-    element: u64,
-    /// The type of its element.
-    element_type: TypeId,
+    elements: OutputElements,
     at: Box<At>,
     /// Records the free, which the next launch waits for.
     freed: Arc<OwnedEvent>,
@@ -40,6 +36,15 @@ pub struct Slot {
     /// True if that graph was dropped.
     retired: AtomicBool,
     state: Mutex<State>,
+}
+
+/// The elements of an output.
+#[derive(Debug)]
+pub(crate) struct OutputElements {
+    pub len: u64,
+    /// The size of one in bytes.
+    pub size: u64,
+    pub type_id: TypeId,
 }
 
 #[derive(Default)]
@@ -101,7 +106,8 @@ impl State {
         driver: &Driver,
         stream: Stream,
         key: Option<&StreamKey>,
-        (write, launched): (bool, bool),
+        write: bool,
+        launched: bool,
     ) -> Outcome<()> {
         if let Some(live) = &self.live
             && !launched
@@ -109,7 +115,7 @@ impl State {
         {
             waits::behind(driver, stream, live.done.raw())?;
         }
-        self.uses.order(driver, (stream, key), write)?;
+        self.uses.order(driver, stream, key, write)?;
         for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
             waits::behind(driver, stream, done.raw())?;
         }
@@ -123,7 +129,7 @@ impl Slot {
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         address: u64,
-        (len, element, element_type): (u64, u64, TypeId),
+        elements: OutputElements,
         at: Box<At>,
         maker: u64,
     ) -> Result<Slot> {
@@ -132,9 +138,7 @@ impl Slot {
             driver,
             ctx: ctx.clone(),
             address,
-            len,
-            element,
-            element_type,
+            elements,
             at,
             freed,
             maker,
@@ -150,7 +154,7 @@ impl Slot {
 
     /// Returns the size of its element in bytes.
     pub(crate) fn element(&self) -> u64 {
-        self.element
+        self.elements.size
     }
 
     /// Returns its context.
@@ -234,7 +238,7 @@ impl Slot {
                 (side.raw(), None)
             }
         };
-        state.order(driver, stream, None, (true, live.raw == stream))?;
+        state.order(driver, stream, None, true, live.raw == stream)?;
         driver.enter(Context::of(&self.ctx))?;
         driver.free(self.address, stream)?;
         state.live = None;
@@ -262,7 +266,7 @@ impl Slot {
 
     /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
     pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>, loops: &'e dyn Loops) -> Result<Output<'e, T>> {
-        if TypeId::of::<T>() != self.element_type {
+        if TypeId::of::<T>() != self.elements.type_id {
             return Err(PlanFault::OtherElements(self.at.clone()).into());
         }
         let mut state = self.state();
@@ -276,7 +280,7 @@ impl Slot {
         };
         let raw = Stream::of(&live.home);
         if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
-            let made = Made::<T>::new(&live.home, self.address, self.len)?;
+            let made = Made::<T>::new(&live.home, self.address, self.elements.len)?;
             state.buffer = Some(Buffer { stream: raw, made: Box::new(made) });
         }
         let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
@@ -304,12 +308,12 @@ impl Slot {
         let mut state = self.state();
         if driver.is_capturing(raw)? {
             // The host waits; captured uses are not recorded here.
-            state.order(driver, raw, None, (write, false))?;
+            state.order(driver, raw, None, write, false)?;
             return Ok(SyncOnDrop::Record(None));
         }
         let key = StreamKey::of(driver, raw);
         let used = state.uses.of(driver, key, ctx)?;
-        state.order(driver, raw, Some(&key), (write, used.is_behind()))?;
+        state.order(driver, raw, Some(&key), write, used.is_behind())?;
         // The wait may have been for a use in another context, which changed the current one.
         driver.enter(Context::of(ctx))?;
         used.set_behind();
@@ -320,10 +324,11 @@ impl Slot {
     pub(crate) fn order_uses(
         &self,
         driver: &Driver,
-        stream: (Stream, Option<&StreamKey>),
+        stream: Stream,
+        key: Option<&StreamKey>,
         write: bool,
     ) -> Outcome<()> {
-        self.state().uses.order(driver, stream, write)
+        self.state().uses.order(driver, stream, key, write)
     }
 
     /// Orders conflicting uses after the last launch of a graph that has bound it, which `done` records.
@@ -349,7 +354,7 @@ impl Slot {
     pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<()> {
         let state = self.state();
         let launched = state.live.as_ref().is_some_and(|live| live.raw == owner);
-        state.order(self.driver, owner, None, (exclusive, launched))
+        state.order(self.driver, owner, None, exclusive, launched)
     }
 }
 
@@ -456,7 +461,7 @@ impl<T> OutputDescription<T> {
     /// Returns the output's length, in elements.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.slot.len
+        self.slot.elements.len
     }
 
     /// Returns false: every output has elements.
@@ -476,7 +481,7 @@ impl<T> std::fmt::Debug for OutputDescription<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OutputDescription")
             .field("address", &self.slot.address)
-            .field("len", &self.slot.len)
+            .field("len", &self.slot.elements.len)
             .finish()
     }
 }
@@ -509,7 +514,7 @@ impl<T> Handed for Output<'_, T> {
         }
         let raw = Stream::of(stream);
         let key = StreamKey::of(slot.driver, raw);
-        Ok(state.order(slot.driver, raw, Some(&key), (true, false))?)
+        Ok(state.order(slot.driver, raw, Some(&key), true, false)?)
     }
 
     fn taken_over(&mut self, done: &Arc<OwnedEvent>) {

@@ -11,11 +11,21 @@ use crate::waits::{HeldStream, OwnedEvent};
 use super::ledger::{Generation, Ledger, Rivals, Tracked, User, Waits};
 use super::operand::Operand;
 
+/// A buffer that an exec is bound to.
+#[derive(Debug)]
+struct SharedBuffer {
+    tracked: Arc<Tracked>,
+    /// The number of its argument.
+    argument: usize,
+    /// True if the graph may write it.
+    write: bool,
+}
+
 /// The buffers of an exec that others may use between its launches.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    /// The buffers, each with the number of its argument and a flag that is true if the graph may write it; rising.
-    list: Vec<(Arc<Tracked>, usize, bool)>,
+    /// The buffers, in the order of their arguments.
+    list: Vec<SharedBuffer>,
     /// The exec, as a user of the buffers.
     user: Option<Arc<User>>,
     /// The last generation in which it was launched; 0 if its entries must be made again.
@@ -46,42 +56,44 @@ impl Drop for Sharing {
 
 impl Sharing {
     /// Collects the buffers of operands.
-    fn of(first: usize, operands: &[Operand]) -> impl Iterator<Item = (Arc<Tracked>, usize, bool)> {
-        let shared = (first..).zip(operands);
-        shared.filter_map(|(at, operand)| Some((operand.shared.clone()?, at, operand.exclusive)))
+    fn of(first: usize, operands: &[Operand]) -> impl Iterator<Item = SharedBuffer> {
+        (first..).zip(operands).filter_map(|(argument, operand)| {
+            let tracked = operand.shared.clone()?;
+            Some(SharedBuffer { tracked, argument, write: operand.exclusive })
+        })
     }
 
     /// Takes the buffers of the operands from `first` on in place of those before.
     pub fn bind(&mut self, first: usize, operands: &[Operand]) {
-        let at = |argument: usize| self.list.partition_point(|entry| entry.1 < argument);
+        let at = |argument: usize| self.list.partition_point(|buffer| buffer.argument < argument);
         let replaced = at(first)..at(first + operands.len());
         let old: Vec<_> = self.list.splice(replaced, Sharing::of(first, operands)).collect();
-        for (tracked, ..) in &old {
+        for SharedBuffer { tracked, .. } in &old {
             if let Some(user) = &self.user
-                && !self.list.iter().any(|(bound, ..)| Arc::ptr_eq(bound, tracked))
+                && !self.list.iter().any(|bound| Arc::ptr_eq(&bound.tracked, tracked))
             {
                 tracked.leave(user);
             }
         }
         (self.noted, self.entered) = (0, false);
-        self.managed = self.list.iter().any(|(tracked, ..)| tracked.unified.is_some());
+        self.managed = self.list.iter().any(|buffer| buffer.tracked.unified.is_some());
     }
 
     /// Returns the ledger that is locked for a launch; `None` if there are no buffers.
     pub fn ledger(&self) -> Option<Arc<Ledger>> {
-        self.list.first().map(|(tracked, ..)| tracked.ledger.clone())
+        self.list.first().map(|buffer| buffer.tracked.ledger.clone())
     }
 
     /// Returns the buffers.
     pub fn buffers(&self) -> impl Iterator<Item = &Tracked> + Clone {
-        self.list.iter().map(|(tracked, ..)| &**tracked)
+        self.list.iter().map(|buffer| &*buffer.tracked)
     }
 
     /// Checks that managed memory is accessible from a stream.
     fn check_managed(&self, stream: &CudaStream) -> std::result::Result<(), Hindrance> {
-        let faults = self.list.iter().filter_map(|(tracked, at, _)| {
-            let unified = tracked.unified.as_ref()?;
-            Some(Hindrance::Managed(*at, unified.fault(stream)?))
+        let faults = self.list.iter().filter_map(|buffer| {
+            let unified = buffer.tracked.unified.as_ref()?;
+            Some(Hindrance::Managed(buffer.argument, unified.fault(stream)?))
         });
         faults.take(1).try_for_each(Err)
     }
@@ -102,17 +114,17 @@ impl Sharing {
         }
         let user = self.user.get_or_insert_with(|| Arc::new(User::new(done.clone())));
         let (stream, mut waits) = (HeldStream::of(stream), Waits::default());
-        let clock = generation.clock(&stream);
+        let history = generation.history(&stream);
         if self.entered && !user.is_outdated() && !generation.lends() {
-            self.rivals.before((&stream, clock), &mut waits);
+            self.rivals.before(history, &mut waits);
         } else {
             self.entered = false;
             user.update();
             self.rivals.clear();
-            for (tracked, at, write) in &self.list {
-                let found = tracked.before(user, (&stream, clock), *write, (&mut waits, &mut self.rivals));
+            for SharedBuffer { tracked, argument, write } in &self.list {
+                let found = tracked.before(user, history, *write, &mut waits, &mut self.rivals);
                 if !found.map_err(Hindrance::Failure)? {
-                    return Err(Hindrance::Lent(*at));
+                    return Err(Hindrance::Lent(*argument));
                 }
             }
         }
@@ -131,7 +143,7 @@ impl Sharing {
             return;
         }
         if !self.entered {
-            self.list.iter().for_each(|(tracked, _, write)| tracked.after(user, *write));
+            self.list.iter().for_each(|buffer| buffer.tracked.after(user, buffer.write));
             self.entered = true;
         }
         self.rivals.after();

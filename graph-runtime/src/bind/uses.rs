@@ -85,7 +85,8 @@ impl Uses {
     pub fn order(
         &self,
         driver: &Driver,
-        (stream, key): (Stream, Option<&StreamKey>),
+        stream: Stream,
+        key: Option<&StreamKey>,
         write: bool,
     ) -> Outcome<()> {
         self.0

@@ -145,12 +145,13 @@ impl<'v> Visitor<'v> {
         &mut self,
         slot: &Arc<Slot>,
         stream: &Arc<CudaStream>,
-        (address, len): (u64, usize),
+        address: u64,
+        len: usize,
         exclusive: bool,
     ) {
         self.try_push(stream, |owner, _| {
             slot.bind(Stream::of(owner), exclusive)?;
-            let operand = Operand::new::<T>(MemoryKind::Device, address, len, [true, exclusive]);
+            let operand = Operand::new::<T>(MemoryKind::Device, address, len, true, exclusive);
             Ok(Operand { output: Some(slot.clone()), ..operand })
         });
     }
@@ -162,7 +163,7 @@ impl<'v> Visitor<'v> {
         lent: Option<LentOperand>,
         borrowed: bool,
     ) {
-        self.device::<T>(buffer.stream(), buffer.len(), lent, [borrowed, false], |owner| {
+        self.device::<T>(buffer.stream(), buffer.len(), lent, borrowed, false, |owner| {
             let (address, read) = reads(buffer, owner);
             (address, [read, Event::NONE])
         });
@@ -176,7 +177,7 @@ impl<'v> Visitor<'v> {
         borrowed: bool,
     ) {
         let (stream, len) = (buffer.stream().clone(), buffer.len());
-        self.device::<T>(&stream, len, lent, [borrowed, true], |owner| {
+        self.device::<T>(&stream, len, lent, borrowed, true, |owner| {
             // The owning stream waits for reads and writes.
             let (_, guard) = buffer.device_ptr_mut(owner);
             let write = unused(guard);
@@ -192,7 +193,8 @@ impl<'v> Visitor<'v> {
         stream: &Arc<CudaStream>,
         len: usize,
         lent: Option<LentOperand>,
-        [borrowed, exclusive]: [bool; 2],
+        borrowed: bool,
+        exclusive: bool,
         events: impl FnOnce(&CudaStream) -> (u64, [Event; 2]),
     ) {
         self.try_push(stream, |owner, quiet| {
@@ -201,7 +203,7 @@ impl<'v> Visitor<'v> {
             }
             let (address, [read, write]) = quiet.watch("cuStreamWaitEvent", || events(owner))?;
             let recorded = if borrowed { write } else { Event::NONE };
-            let operand = Operand::new::<T>(MemoryKind::Device, address, len, [borrowed, exclusive]);
+            let operand = Operand::new::<T>(MemoryKind::Device, address, len, borrowed, exclusive);
             Ok(Operand { read, write, recorded, ..operand })
         });
     }
@@ -212,29 +214,29 @@ impl<'v> Visitor<'v> {
             return;
         }
         let operand =
-            |address| Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), [borrowed, mutable]);
+            |address| Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), borrowed, mutable);
         let Some(device) = self.device_of(memory.context()) else {
             // Memory of another context is refused later: its event is not used.
             self.found.push(Operand { device: None, ..operand(0) });
             return;
         };
-        match self.pinned_parts(memory, device) {
-            Ok((address, read, side)) => {
-                self.found.push(Operand { device: Some(device), read, side, ..operand(address) });
-            }
+        match self.pinned_operand(memory, device, operand) {
+            Ok(found) => self.found.push(found),
             Err(error) => self.error = Some(error),
         }
     }
 
-    /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for. All devices reach host memory
-    /// that the driver has allocated in any context, portable or not, where they support unified addressing, as all devices of 64-bit
-    /// processes do (driver API, unified addressing). The event is one of its own context: where that is not the first one, it is recorded in
-    /// the stream that is returned.
-    fn pinned_parts<T>(
+    /// Returns the operand of pinned memory with the event of its uses, which the first launch waits for; `operand`
+    /// makes it from its address. All devices reach host memory that the driver has allocated in any context,
+    /// portable or not, where they support unified addressing, as all devices of 64-bit processes do (driver API,
+    /// unified addressing). The event is one of its own context: where that is not the first one, it is recorded in
+    /// the side stream.
+    fn pinned_operand<T>(
         &self,
         memory: &PinnedHostSlice<T>,
         device: Device,
-    ) -> Result<(u64, Event, Option<Arc<SideStream>>)> {
+        operand: impl FnOnce(u64) -> Operand,
+    ) -> Result<Operand> {
         let driver = cuda::driver()?;
         let ctx = &self.contexts[device];
         driver.enter(Context::of(ctx))?;
@@ -242,15 +244,16 @@ impl<'v> Visitor<'v> {
         // cudarc returns the event only with a wait of a stream for it: the side stream has no other work.
         let side = SideStream::of(driver, ctx)?;
         let stream = quiet.stream(side.raw());
-        let (address, event) = quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
+        let (address, read) = quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
         driver.enter(Context::of(self.ctx()))?;
-        Ok((address, event, (**ctx != **self.ctx()).then_some(side)))
+        let side = (**ctx != **self.ctx()).then_some(side);
+        Ok(Operand { device: Some(device), read, side, ..operand(address) })
     }
 
     /// Adds the output of another graph.
     pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
         let slot = output.slot();
-        let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, [false, true]);
+        let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, false, true);
         // The free node of a taken-over output is one of the first device.
         let device = self.device_of(slot.context()).filter(|&device| device == Device::FIRST);
         self.found.push(Operand { len: output.len(), device, slot: Some(slot.clone()), ..operand });
@@ -259,8 +262,7 @@ impl<'v> Visitor<'v> {
     /// Adds a buffer that other execs may use between the launches.
     pub(crate) fn buffer<T>(&mut self, buffer: &Buffer<T>, exclusive: bool) {
         let tracked = buffer.tracked();
-        let operand =
-            Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), [false, exclusive]);
+        let operand = Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), false, exclusive);
         // Managed memory is valid on all devices, whichever context it was allocated in.
         let everywhere = tracked.unified.is_some().then_some(Device::FIRST);
         let device = self.device_of(buffer.context()).or(everywhere);

@@ -16,7 +16,7 @@ use cuweave_core::launches::Allowed;
 use cuweave_core::launches::{Change, LeftAlone};
 use cuweave_core::plan::budget::CurvePoint;
 
-use crate::bind::{Operands, Slot};
+use crate::bind::{Operands, OutputElements, Slot};
 use crate::build::{
     Body, BuiltGraph, Collectives, Definition, LaunchState, PlanOptions, Quick, add_nodes, apply_hook, plan,
 };
@@ -213,10 +213,13 @@ impl Core {
             let slot = match self.operands.list.get(buffer.index()).and_then(|operand| operand.slot.clone()) {
                 Some(slot) => slot,
                 None => {
-                    let len = flat.sizes[program.buffers[buffer].len];
-                    let len = (len, element(program, buffer), flat.elements[buffer]);
+                    let elements = OutputElements {
+                        len: flat.sizes[program.buffers[buffer].len],
+                        size: element(program, buffer),
+                        type_id: flat.elements[buffer],
+                    };
                     let (at, address) = (at_buffer(program, buffer), self.built.state.bases[buffer]);
-                    Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
+                    Arc::new(Slot::new(driver, ctx, address, elements, at, self.id)?)
                 }
             };
             self.operands.slots.push(slot);

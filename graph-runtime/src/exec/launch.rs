@@ -281,11 +281,9 @@ impl Core {
         }
         if touched {
             let key = StreamKey::of(driver, stream);
-            let of = (stream, Some(&key));
-            self.operands
-                .list
-                .iter()
-                .try_for_each(|operand| operand.order_lendings(driver, of, operand.exclusive))?;
+            for operand in &self.operands.list {
+                operand.order_lendings(driver, stream, Some(&key), operand.exclusive)?;
+            }
             driver.enter(self.definition.context)?;
         } else if !self.operands.pinned_pending || self.operands.pinned.is_empty() {
             return Ok(());

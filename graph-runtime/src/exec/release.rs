@@ -76,7 +76,7 @@ fn give_back_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>>) -> Outco
                 }
             };
             if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
-                operand.order_lendings(driver, (raw, None), true)?;
+                operand.order_lendings(driver, raw, None, true)?;
                 driver.enter(owner.context())?;
             }
             for event in events.into_iter().filter(|&event| event != Event::NONE) {

@@ -44,15 +44,16 @@ impl Binding {
         object: &Arc<Object>,
         offset: u64,
         memory: &Arc<Memory>,
-        (at, bytes): (u64, u64),
+        at: u64,
+        bytes: u64,
         by: By,
     ) -> Result<Binding> {
         object.check_member(&memory.ctx)?;
         if bytes == 0 {
             return fault(MulticastFault::Empty { what: "the part of the memory" });
         }
-        check_inside("the memory", (at, bytes), memory.bytes)?;
-        check_inside("the multicast object", (offset, bytes), object.bytes)?;
+        check_inside("the memory", at, bytes, memory.bytes)?;
+        check_inside("the multicast object", offset, bytes, object.bytes)?;
         let step = object.granularity.minimum;
         check_aligned("the size of the part", bytes, step)?;
         check_aligned("the offset in the multicast object", offset, step)?;
@@ -63,7 +64,7 @@ impl Binding {
         }
         let device = memory.ctx.cu_device();
         let mut bound = object.bound();
-        if bound.iter().any(|bound| bound.part.device == device && bound.part.meets((offset, bytes))) {
+        if bound.iter().any(|bound| bound.part.device == device && bound.part.meets(offset, bytes)) {
             return fault(MulticastFault::Overlap { device: memory.ctx.ordinal(), offset, bytes });
         }
         match by {

@@ -44,7 +44,7 @@ impl Complete {
     /// `NotInTeam`, `Empty`, `Misaligned`, `Outside` and `Overlap` before the driver is called; `NoResources`, `SystemNotReady` and
     /// `IllegalState` of [`MulticastFault`](crate::MulticastFault), or another failed call of the driver.
     pub fn bind(&self, offset: u64, memory: &Arc<Memory>, at: u64, bytes: u64) -> Result<Binding> {
-        Binding::new(&self.object, offset, memory, (at, bytes), By::Handle)
+        Binding::new(&self.object, offset, memory, at, bytes, By::Handle)
     }
 
     /// Does the same as [`Complete::bind`] by the memory's address (`cuMulticastBindAddr`; from CUDA 13.1 on
@@ -54,7 +54,7 @@ impl Complete {
     ///
     /// As [`Complete::bind`].
     pub fn bind_address(&self, offset: u64, memory: &Arc<Memory>, at: u64, bytes: u64) -> Result<Binding> {
-        Binding::new(&self.object, offset, memory, (at, bytes), By::Address)
+        Binding::new(&self.object, offset, memory, at, bytes, By::Address)
     }
 
     /// Maps all of the object to addresses that all of its devices can access.

@@ -53,15 +53,15 @@ impl Mapping {
     /// stream that is capturing; a failed call of the driver.
     pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
         self.object.check_member(stream.context())?;
-        let part = (offset, bytes_of::<T>(elements.len()));
-        check_inside("the multicast object", part, self.object.bytes)?;
+        let bytes = bytes_of::<T>(elements.len());
+        check_inside("the multicast object", offset, bytes, self.object.bytes)?;
         refuse_capture(stream)?;
-        if part.1 == 0 {
+        if bytes == 0 {
             return Ok(());
         }
         let bound = self.object.bound();
-        self.object.check_bound(&bound, part)?;
-        let reached = bound.iter().filter(|bound| bound.part.meets(part));
+        self.object.check_bound(&bound, offset, bytes)?;
+        let reached = bound.iter().filter(|bound| bound.part.meets(offset, bytes));
         let reached = Reached::new(reached.map(|bound| bound.uses.clone()));
         let _uses = reached.write();
         Ok(self.mapped.write(stream, offset, elements)?)

@@ -81,7 +81,7 @@ impl Memory {
             let (device, memory) = (stream.context().ordinal(), self.ctx.ordinal());
             return fault(MulticastFault::OtherDevice { device, memory });
         }
-        check_inside("the memory", (offset, bytes_of::<T>(len)), self.bytes)?;
+        check_inside("the memory", offset, bytes_of::<T>(len), self.bytes)?;
         refuse_capture(stream)?;
         match bytes_of::<T>(len) {
             0 if size_of::<T>() > 0 => Ok(Vec::new()),

@@ -32,7 +32,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Returns true if bytes of the object lie in it.
-    pub fn meets(&self, (offset, bytes): (u64, u64)) -> bool {
+    pub fn meets(&self, offset: u64, bytes: u64) -> bool {
         self.offset < offset.saturating_add(bytes) && offset < self.offset.saturating_add(self.bytes)
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn check_aligned(what: &'static str, bytes: u64, granularity: u64) ->
 }
 
 /// Checks that a part lies in a whole.
-pub(super) fn check_inside(what: &'static str, (offset, bytes): (u64, u64), size: u64) -> Result<()> {
+pub(super) fn check_inside(what: &'static str, offset: u64, bytes: u64, size: u64) -> Result<()> {
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(()),
         _ => fault(MulticastFault::Outside { what, offset, bytes, size }),
@@ -169,7 +169,7 @@ impl Object {
     }
 
     /// Checks that each device has memory bound to all of a part of the object.
-    pub fn check_bound(&self, bound: &[Bound], (offset, bytes): (u64, u64)) -> Result<()> {
+    pub fn check_bound(&self, bound: &[Bound], offset: u64, bytes: u64) -> Result<()> {
         let end = offset.saturating_add(bytes);
         for ctx in &self.contexts {
             let mut at = offset;
