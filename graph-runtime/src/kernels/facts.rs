@@ -50,12 +50,19 @@ impl Changing {
     }
 }
 
+/// A kernel on a device.
+#[derive(Clone, Copy)]
+pub(crate) struct DeviceKernel {
+    pub device: Device,
+    pub kernel: &'static Kernel,
+}
+
 /// The devices of a graph, with the kernels that it launches.
 pub(crate) struct DeviceTarget<'t> {
     pub driver: &'static Driver,
     pub modules: &'t mut Modules,
     /// The kernels, each once a device.
-    pub(super) kernels: Vector<KernelId, (Device, &'static Kernel)>,
+    pub(super) kernels: Vector<KernelId, DeviceKernel>,
     /// The multiprocessors of each device.
     multiprocessors: Vector<Device, u32>,
     /// The registers of a multiprocessor of each device.
@@ -167,7 +174,7 @@ impl<'t> DeviceTarget<'t> {
         if Simulator::get().is_none() {
             return Vec::new();
         }
-        let registers = |&(device, kernel): &(Device, &'static Kernel)| {
+        let registers = |&DeviceKernel { device, kernel }: &DeviceKernel| {
             Some((kernel.name, self.modules.loaded_info(device, kernel)?.registers))
         };
         self.kernels.iter().filter_map(registers).collect()
@@ -175,14 +182,14 @@ impl<'t> DeviceTarget<'t> {
 
     /// Returns the number of a kernel on a device. No batch is of two kernels, so none is of two devices.
     fn number(&mut self, device: Device, kernel: &'static Kernel) -> KernelId {
-        let is = |&(on, other): &(Device, &'static Kernel)| on == device && std::ptr::eq(other, kernel);
+        let is = |other: &DeviceKernel| other.device == device && std::ptr::eq(other.kernel, kernel);
         let known = self.kernels.position(is);
-        known.unwrap_or_else(|| self.kernels.push((device, kernel)))
+        known.unwrap_or_else(|| self.kernels.push(DeviceKernel { device, kernel }))
     }
 
     /// Returns the device's number of multiprocessors.
     pub(super) fn multiprocessors_of(&self, kernel: KernelId) -> u32 {
-        self.multiprocessors.get(self.kernels[kernel].0).copied().unwrap_or(0)
+        self.multiprocessors.get(self.kernels[kernel].device).copied().unwrap_or(0)
     }
 
     /// Records the kernels whose launches cannot be changed, with the reasons.
@@ -191,7 +198,7 @@ impl<'t> DeviceTarget<'t> {
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
             facts.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
-        for &(device, kernel) in &self.kernels {
+        for &DeviceKernel { device, kernel } in &self.kernels {
             // It is not the user's, and too short to gain by it.
             if std::ptr::eq(kernel, &ENTRY) {
                 continue;
@@ -225,12 +232,12 @@ impl<'t> DeviceTarget<'t> {
     fn make<'w>(&self, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
         let mut of_module: BTreeMap<(Device, usize), (KernelId, Vec<Wanted>)> = BTreeMap::new();
         for (kernel, wanted) in wanted {
-            let (device, launched) = self.kernels[kernel];
-            let module = std::ptr::from_ref(launched.module).addr();
-            of_module.entry((device, module)).or_insert((kernel, Vec::new())).1.push(wanted.clone());
+            let launched = self.kernels[kernel];
+            let module = std::ptr::from_ref(launched.kernel.module).addr();
+            of_module.entry((launched.device, module)).or_insert((kernel, Vec::new())).1.push(wanted.clone());
         }
         for (kernel, list) in of_module.values() {
-            let (device, kernel) = self.kernels[*kernel];
+            let DeviceKernel { device, kernel } = self.kernels[*kernel];
             if let Some(module) = self.modules.module(device, kernel) {
                 module.make_variants(list);
             }
@@ -240,7 +247,7 @@ impl<'t> DeviceTarget<'t> {
     /// Returns the needs of a batch.
     fn needs(&self, facts: &LaunchFacts, batch: &Batch) -> Option<(KernelId, Needs)> {
         let first = facts.launches[batch.members[0]].as_ref()?;
-        let (device, kernel) = self.kernels[first.kernel];
+        let DeviceKernel { device, kernel } = self.kernels[first.kernel];
         let own = self.modules.loaded_info(device, kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
         let wanted = Wanted::of(kernel.entry, batch.members.len(), batch.axis, first.batch);
@@ -264,7 +271,7 @@ impl<'t> DeviceTarget<'t> {
         wanted: &Wanted,
         free: Option<u32>,
     ) -> Result<Fit, Unfit> {
-        let (device, kernel) = self.kernels[kernel];
+        let DeviceKernel { device, kernel } = self.kernels[kernel];
         let module = self.modules.module(device, kernel);
         let variant = module.map_or_else(|| Err(NOT_LOADED.to_owned()), |module| module.variant(wanted));
         variant
@@ -295,7 +302,7 @@ impl Target for DeviceTarget<'_> {
         let plain: Vec<Result<Fit, Unfit>> = needs.iter().map(plain).collect();
         let limited = |(of, fit): (&Option<(KernelId, Needs)>, &Result<Fit, Unfit>)| {
             let (kernel, needs) = of.as_ref()?;
-            let registers = self.registers.get(self.kernels[*kernel].0).copied().unwrap_or(0);
+            let registers = self.registers.get(self.kernels[*kernel].device).copied().unwrap_or(0);
             Some((*kernel, needs.limited(fit.as_ref().ok()?, registers)?))
         };
         let limited: Vec<Option<(KernelId, Wanted)>> = needs.iter().zip(&plain).map(limited).collect();
@@ -329,7 +336,7 @@ impl Target for DeviceTarget<'_> {
     }
 
     fn name(&self, kernel: KernelId) -> NamedKernel {
-        let (_, Kernel { name, module, .. }) = self.kernels[kernel];
+        let Kernel { name, module, .. } = self.kernels[kernel].kernel;
         NamedKernel::new(name, module.path())
     }
 }

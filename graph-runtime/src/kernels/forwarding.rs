@@ -74,7 +74,7 @@ impl DeviceTarget<'_> {
     fn member(&self, facts: &LaunchFacts, program: &Program, statement: StatementId) -> Option<Member<'_>> {
         let launch = facts.launches[statement].as_ref()?;
         let located = self.located.get(&statement)?;
-        let (_, kernel) = self.kernels[launch.kernel];
+        let kernel = self.kernels[launch.kernel].kernel;
         let pointers = (0..).zip(kernel.params).filter(|(_, param)| !param.is_scalar());
         let accesses = program.statements[statement].accesses.iter().zip(&located.offsets);
         let pointer =

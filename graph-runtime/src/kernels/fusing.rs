@@ -22,7 +22,7 @@ use crate::error::{Error, one_line};
 use super::code;
 use super::coverage::Cache;
 use super::declaration::Kernel;
-use super::facts::{DeviceTarget, NOT_LOADED};
+use super::facts::{DeviceKernel, DeviceTarget, NOT_LOADED};
 use super::forwarding::users;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
 use super::located::{Located, Outlined};
@@ -148,9 +148,9 @@ impl LoadedModule {
 
 impl DeviceTarget<'_> {
     /// Outlines the accesses of kernels, so that their launches can be located.
-    pub fn outline(&self, kernels: &[(Device, &'static Kernel)]) {
+    pub fn outline(&self, kernels: &[DeviceKernel]) {
         let mut of_module: BTreeMap<(Device, usize), Vec<&'static Kernel>> = BTreeMap::new();
-        for &(device, kernel) in kernels {
+        for &DeviceKernel { device, kernel } in kernels {
             let list = of_module.entry((device, std::ptr::from_ref(kernel.module).addr())).or_default();
             if !list.iter().any(|other| std::ptr::eq(*other, kernel)) {
                 list.push(kernel);
@@ -175,7 +175,7 @@ impl DeviceTarget<'_> {
         is_set: &dyn Fn(u32) -> bool,
     ) {
         let kernel = launch.kernel;
-        let Some(device) = facts.launches[statement].as_ref().map(|known| self.kernels[known.kernel].0)
+        let Some(device) = facts.launches[statement].as_ref().map(|known| self.kernels[known.kernel].device)
         else {
             return;
         };
@@ -247,9 +247,9 @@ impl DeviceTarget<'_> {
         };
         let (driver, modules) = (self.driver, &*self.modules);
         // A chain is of one device.
-        let (device, _) = self.kernels[first.kernel];
+        let device = self.kernels[first.kernel].device;
         let kernels: Vec<&'static Kernel> =
-            launches.iter().map(|launch| self.kernels[launch.kernel].1).collect();
+            launches.iter().map(|launch| self.kernels[launch.kernel].kernel).collect();
         let infos: Vec<FunctionInfo> =
             kernels.iter().filter_map(|kernel| modules.loaded_info(device, kernel)).collect();
         // The kernel that needs most is left alone.

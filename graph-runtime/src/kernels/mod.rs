@@ -36,7 +36,7 @@ mod variants;
 
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
-pub(crate) use facts::{Changing, DeviceTarget};
+pub(crate) use facts::{Changing, DeviceKernel, DeviceTarget};
 pub use limits::Limits;
 pub(crate) use module::LoadedModule;
 pub use module::{Loaded, Module, load};

@@ -26,12 +26,19 @@ use super::variants::Variants;
 /// A list in a static.
 type List<T> = ManuallyDrop<Mutex<Vec<T>>>;
 
+/// A module that was loaded in a context, and may be unloaded by now.
+struct LoadedOnce {
+    context: Context,
+    form: Form,
+    module: Weak<LoadedModule>,
+}
+
 /// The module of a kernels block. Its address is its identity.
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
     // `ManuallyDrop`: modules are statics, which are never dropped, but rustc would compile their drops in the user's crate.
-    loaded: List<(Context, Form, Weak<LoadedModule>)>,
+    loaded: List<LoadedOnce>,
     forms: List<(Context, Weak<LoadedForms>)>,
 }
 
@@ -88,13 +95,13 @@ impl Module {
         // Locked during the load, so that two threads do not load twice.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let find = |form| {
-            let mut of = loaded.iter().filter(|entry| entry.0 == context && entry.1 == form);
-            of.find_map(|entry| entry.2.upgrade())
+            let mut of = loaded.iter().filter(|known| known.context == context && known.form == form);
+            of.find_map(|known| known.module.upgrade())
         };
         if let Some(module) = find(form).or_else(|| find(form.other()).filter(|other| other.has_state())) {
             return Ok(module);
         }
-        loaded.retain(|entry| entry.2.strong_count() > 0);
+        loaded.retain(|known| known.module.strong_count() > 0);
         let parsed = ptx::parse_bytes(self.image).ok();
         let text = parsed.as_ref().map(|parsed| Text::read(parsed, form));
         let module = Arc::new(LoadedModule {
@@ -111,7 +118,7 @@ impl Module {
             in_flight: Mutex::new(Vec::new()),
             notes: Notes::default(),
         });
-        loaded.push((context, form, Arc::downgrade(&module)));
+        loaded.push(LoadedOnce { context, form, module: Arc::downgrade(&module) });
         Ok(module)
     }
 

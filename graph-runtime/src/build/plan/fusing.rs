@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use cuweave_core::compile::LaunchFacts;
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{Device, StatementId};
+use cuweave_core::ir::StatementId;
 use cuweave_core::launches::{Fusing, Launch};
 
 use crate::cuda::Word;
-use crate::kernels::{DeviceTarget, Kernel};
+use crate::kernels::{DeviceKernel, DeviceTarget};
 use crate::statements::{Record, RecordExt};
 use cuweave_core::flattened::Flattened;
 
@@ -49,8 +49,11 @@ pub(crate) fn locate(
         }
     }
     let launches = near.enumerate().filter(|(_, near)| **near);
-    let kernel = |id: StatementId| Some((program.statements[id].device, records[id].launch()?.kernel));
-    let kernels: Vec<(Device, &'static Kernel)> = launches.filter_map(|(id, _)| kernel(id)).collect();
+    let kernel = |id: StatementId| {
+        let kernel = records[id].launch()?.kernel;
+        Some(DeviceKernel { device: program.statements[id].device, kernel })
+    };
+    let kernels: Vec<DeviceKernel> = launches.filter_map(|(id, _)| kernel(id)).collect();
     target.outline(&kernels);
     for (statement, near) in near.enumerate() {
         let Some(launch) = records[statement].launch().filter(|_| *near) else { continue };
