@@ -15,15 +15,23 @@ use super::failure::{Failure, Outcome};
 use super::handles::{Node, RawExec, RawGraph};
 use super::params::HostParams;
 
+/// Elements of a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ElementRange {
+    /// The address of the first.
+    pub address: u64,
+    /// The number of elements.
+    pub len: u64,
+}
+
 /// The buffers of a host statement while it runs.
 pub struct HostMemory<'m> {
-    /// The address and the length, in elements, of each.
-    ranges: &'m [(u64, u64)],
+    buffers: &'m [ElementRange],
 }
 
 impl fmt::Debug for HostMemory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostMemory").field("buffers", &self.ranges.len()).finish()
+        f.debug_struct("HostMemory").field("buffers", &self.buffers.len()).finish()
     }
 }
 
@@ -47,8 +55,8 @@ impl<'m> HostMemory<'m> {
     }
 
     fn range<T>(&self, index: u32) -> (*mut T, usize) {
-        let found = usize::try_from(index).ok().and_then(|index| self.ranges.get(index));
-        match found.map(|&(address, len)| (usize::try_from(address), usize::try_from(len))) {
+        let found = usize::try_from(index).ok().and_then(|index| self.buffers.get(index));
+        match found.map(|&ElementRange { address, len }| (usize::try_from(address), usize::try_from(len))) {
             Some((Ok(address), Ok(len))) if len > 0 => (std::ptr::with_exposed_provenance_mut(address), len),
             _ => (std::ptr::dangling_mut(), 0),
         }
@@ -97,7 +105,7 @@ impl HostFaults {
 /// A function with the buffers that it is given: the data of a host node.
 pub struct HostCall {
     work: HostWork,
-    ranges: Vec<(u64, u64)>,
+    buffers: Vec<ElementRange>,
     statement: u32,
     faults: Arc<HostFaults>,
     begun: AtomicBool,
@@ -110,14 +118,14 @@ impl fmt::Debug for HostCall {
 }
 
 impl HostCall {
-    /// Returns the call of a statement's function with buffers, each an address and a length in elements.
+    /// Returns the call of a statement's function with buffers.
     pub fn new(
         work: HostWork,
-        ranges: Vec<(u64, u64)>,
+        buffers: Vec<ElementRange>,
         statement: u32,
         faults: Arc<HostFaults>,
     ) -> Arc<HostCall> {
-        Arc::new(HostCall { work, ranges, statement, faults, begun: AtomicBool::new(false) })
+        Arc::new(HostCall { work, buffers, statement, faults, begun: AtomicBool::new(false) })
     }
 
     /// Returns true once a launch has called it: all earlier launches of the exec are over then.
@@ -129,7 +137,7 @@ impl HostCall {
         self.begun.store(true, Ordering::Release);
         let run = || {
             let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-            work(&HostMemory { ranges: &self.ranges });
+            work(&HostMemory { buffers: &self.buffers });
         };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
             self.faults.note(self.statement, payload);

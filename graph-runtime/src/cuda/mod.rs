@@ -60,7 +60,7 @@ pub use failure::{
 };
 pub use graphs::Branching;
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
-pub use host::{HostCall, HostFaults, HostMemory, HostWork, host_work};
+pub use host::{ElementRange, HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{
     Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
     device_count, host_elements, host_elements_mut, may_have_node, page_size,

@@ -124,7 +124,7 @@ pub(crate) struct Inspection<'c>(pub(crate) &'c Core);
 impl Inspection<'_> {
     pub fn report(&self) -> Report {
         let launches = Launches::of(&self.0.built.state.records);
-        let findings = self.0.built.state.unproved.iter().flat_map(|(&statement, (_, findings))| {
+        let findings = self.0.built.state.unproved.iter().flat_map(|(&statement, findings)| {
             findings.iter().map(move |finding| UnprovedWrite {
                 statement,
                 parameter: finding.parameter,

@@ -21,11 +21,11 @@ use crate::build::{
     check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
 };
 use crate::context;
-use crate::cuda::{self, Context, Driver, HostWork, Word};
+use crate::cuda::{self, Context, Driver};
 use crate::error::{Error, PlanFault, Result};
 use crate::kernels::{Limits, Modules, programmatic};
 use crate::ranges;
-use crate::statements::{Evaluation, Record, UnprovedLaunches, WorkId};
+use crate::statements::{Evaluation, StatementValues};
 use crate::token::Token;
 
 use super::core::Core;
@@ -93,7 +93,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
 
     check_devices(program, &dims, contexts.len())?;
     let mut owners = Owners::default();
-    let operands = operands((program, &dims), &contexts, args, &mut owners)?;
+    let operands = operands(program, &dims, &contexts, args, &mut owners)?;
     let peers = Peers::of(program, driver, &contexts, &operands)?;
     driver.enter(Context::of(ctx))?;
 
@@ -101,14 +101,17 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     let limits = limits?;
     let allowed = Allowed::of(program, flat.checked.functions());
     let modules = |programmatic| Modules::new(driver, contexts.clone(), programmatic);
-    let evaluate = |programmatic| evaluate((&flat, &dims), &*args, &limits, modules(programmatic));
+    let evaluate = |programmatic| evaluate(&flat, &dims, &*args, &limits, modules(programmatic));
     let programmatic = contexts.iter().try_for_each(|ctx| programmatic(driver, ctx, allowed));
-    let (mut modules, works, records, words, unproved) = match programmatic {
+    let (mut modules, values) = match programmatic {
         Err(_) => evaluate(programmatic)?,
         // A kernel that waits first may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
+
+    let StatementValues { records, words, unproved, works } = values;
+    let records = Vector::from(records);
 
     driver.enter(Context::of(ctx))?;
     let evaluated = Instant::now();
@@ -151,7 +154,8 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
 
 /// Returns the checked operands of the arguments, and adds their owning streams.
 fn operands(
-    (program, dims): (&Program, &Vector<DimId, u64>),
+    program: &Program,
+    dims: &Vector<DimId, u64>,
     contexts: &Contexts,
     args: &mut dyn Arguments,
     owners: &mut Owners,
@@ -182,12 +186,6 @@ fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<Si
     built.ok_or_else(|| PlanFault::NoBody.into())
 }
 
-/// The functions of host statements.
-type Works = Vec<(WorkId, HostWork)>;
-
-/// A record for each statement.
-type Evaluated = Vector<StatementId, Record>;
-
 /// Returns the names of the launches of a program, each once and without those of the functions around them.
 fn launched(program: &Program) -> Vec<String> {
     let launches = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Launch(_)));
@@ -196,20 +194,19 @@ fn launched(program: &Program) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Evaluates all statements. Returns the modules of the kernels, the functions of host statements, a record for each statement,
-/// the values of parameters, and the launches that do not provably write all elements.
+/// Evaluates all statements. Returns the modules of the kernels, and the values of the statements.
 fn evaluate(
-    (flat, dims): (&Flattened, &Vector<DimId, u64>),
+    flat: &Flattened,
+    dims: &Vector<DimId, u64>,
     args: &dyn Arguments,
     limits: &Vector<Device, Limits>,
     mut modules: Modules,
-) -> Result<(Modules, Works, Evaluated, Vec<Word>, UnprovedLaunches)> {
+) -> Result<(Modules, StatementValues)> {
     let program = flat.checked.program();
     modules.expect(launched(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
-    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
+    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, statements.len(), Vec::new());
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
-    let works = evaluation.take_works();
-    let (records, words, unproved) = evaluation.into_parts();
-    Ok((modules, works, records.into(), words, unproved))
+    let values = evaluation.finish();
+    Ok((modules, values))
 }

@@ -94,9 +94,8 @@ fn bytes(core: &mut Core, body: &dyn Body) -> Result<Vector<StatementId, u64>> {
     let flat = definition.flat.clone();
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
-    let room = (statements.len(), Vec::new());
-    let (dims, limits) = (&definition.dims, &definition.limits);
-    let mut evaluation = Evaluation::new(program, dims, limits, &mut definition.modules, room);
+    let (dims, limits, modules) = (&definition.dims, &definition.limits, &mut definition.modules);
+    let mut evaluation = Evaluation::new(program, dims, limits, modules, statements.len(), Vec::new());
     evaluation.keep_extents();
     evaluation.statements(&flat, body, &statements)?;
     let extents = evaluation.into_extents();

@@ -20,7 +20,7 @@ use crate::context;
 use crate::error::{
     At, Error, MemoryKind, PlanFault, Result, SetterFault, at_buffer, at_function, at_statement,
 };
-use crate::statements::{Evaluation, Record, RecordExt, UnprovedLaunches};
+use crate::statements::{Evaluation, Record, RecordExt, StatementValues, UnprovedLaunches};
 use crate::token::Token;
 
 use super::core::Core;
@@ -111,17 +111,17 @@ impl Core {
             core.definition.driver.enter(core.definition.context)?;
             return Ok((Vec::new(), UnprovedLaunches::new()));
         }
-        let room = (statements.len(), std::mem::take(&mut core.built.state.spare));
+        let spare = std::mem::take(&mut core.built.state.spare);
         let mut evaluation = Evaluation::new(
             core.definition.flat.checked.program(),
             &core.definition.dims,
             &core.definition.limits,
             &mut core.definition.modules,
-            room,
+            statements.len(),
+            spare,
         );
         evaluation.statements(&core.definition.flat, body, statements)?;
-        let works = evaluation.take_works();
-        let (mut records, mut words, unproved) = evaluation.into_parts();
+        let StatementValues { mut records, mut words, unproved, works } = evaluation.finish();
         core.built.state.hosts.adopt(works, core.built.state.records.iter().filter_map(Record::work));
         // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;

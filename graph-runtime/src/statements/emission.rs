@@ -4,7 +4,7 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId};
 use cuweave_core::operation::{Operations, Pointed, PointedId};
 
-use crate::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
+use crate::cuda::{Context, Driver, ElementRange, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
 
 use super::hosts::Hosts;
 
@@ -26,18 +26,18 @@ pub(crate) struct Emission<'n> {
 }
 
 impl Emission<'_> {
-    /// Returns the address and the length, in elements, of a statement's access.
-    pub fn range_of(&self, statement: StatementId, access: usize) -> (u64, u64) {
+    /// Returns the elements of a statement's access.
+    pub fn elements_of(&self, statement: StatementId, access: usize) -> ElementRange {
         let access = &self.program.statements[statement].accesses[access];
         let (lo, hi) = (self.dims[access.lo], self.dims[access.hi]);
         let address = self.bases[access.buffer].wrapping_add(lo * element(self.program, access.buffer));
-        (address, hi - lo)
+        ElementRange { address, len: hi - lo }
     }
 
     /// Returns the memory of a statement's access.
     pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
         let buffer = self.program.statements[statement].accesses[access].buffer;
-        let (address, _) = self.range_of(statement, access);
+        let ElementRange { address, .. } = self.elements_of(statement, access);
         match self.program.buffers[buffer].origin.is_pinned() {
             true => Place::Host(address),
             false => Place::Device(address),

@@ -8,12 +8,12 @@ use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
 
 use crate::cuda::{HostWork, Word};
 use crate::error::{At, ConfigFault, Error, PlanFault, Result, at_statement};
-use crate::kernels::{Finding, Kernel, Limits, Modules};
+use crate::kernels::{Finding, Limits, Modules};
 
 use super::hosts::WorkId;
 
-/// The launches that are not proved to write all of their write-only parameters.
-pub(crate) type UnprovedLaunches = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+/// The launches that are not proved to write all of their write-only parameters, with what was found.
+pub(crate) type UnprovedLaunches = Vec<(StatementId, Vec<Finding>)>;
 
 /// The number of elements of each buffer that a launch touches, by its statement.
 pub(crate) type Extents = BTreeMap<StatementId, Vec<u64>>;

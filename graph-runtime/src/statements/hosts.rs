@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cuweave_core::ir::StatementId;
 
-use crate::cuda::{HostCall, HostFaults, HostWork};
+use crate::cuda::{ElementRange, HostCall, HostFaults, HostWork};
 
 /// The number of an evaluated function, for the life of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,10 +82,10 @@ impl Hosts {
         &self,
         work: WorkId,
         statement: StatementId,
-        ranges: Vec<(u64, u64)>,
+        buffers: Vec<ElementRange>,
     ) -> Option<Arc<HostCall>> {
         let work = self.works.get(&work)?.clone();
-        Some(HostCall::new(work, ranges, statement.as_u32(), self.faults.clone()))
+        Some(HostCall::new(work, buffers, statement.as_u32(), self.faults.clone()))
     }
 
     /// Keeps a call that a node was given, and drops those that no launch uses any more.

@@ -55,6 +55,18 @@ impl Stage for Evaluated {
 /// The values of a statement.
 pub(crate) type Record = Kind<Evaluated>;
 
+/// The values of evaluated statements.
+pub(crate) struct StatementValues {
+    /// A record for each statement.
+    pub records: Vec<Record>,
+    /// The values of parameters.
+    pub words: Vec<Word>,
+    /// The launches that do not provably write all elements.
+    pub unproved: UnprovedLaunches,
+    /// The functions of host statements.
+    pub works: Vec<(WorkId, HostWork)>,
+}
+
 /// Records the values that generated code computes for statements, one after the other.
 ///
 /// Records are made when the graph is built, and made again, in the same space, by setters.
@@ -150,7 +162,7 @@ impl Evaluation<'_> {
     ///
     /// A step that does not advance; a device that lacks such waits.
     pub fn wait_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
-        self.of_flag(SyncWord::WaitValue, flag, (first, step))
+        self.of_flag(SyncWord::WaitValue, flag, first, step)
     }
 
     /// Records a statement that writes the value of a flag, `first` in the first launch and `step` more in each other one.
@@ -159,11 +171,11 @@ impl Evaluation<'_> {
     ///
     /// A device that lacks such writes.
     pub fn write_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
-        self.of_flag(SyncWord::WriteValue, flag, (first, step))
+        self.of_flag(SyncWord::WriteValue, flag, first, step)
     }
 
-    fn of_flag<T: FlagValue>(&mut self, word: SyncWord, flag: &Flag<T>, values: (T, T)) -> Result<()> {
-        let record = SyncRecord::of_flag(&self.evaluator, (word, flag), values)?;
+    fn of_flag<T: FlagValue>(&mut self, word: SyncWord, flag: &Flag<T>, first: T, step: T) -> Result<()> {
+        let record = SyncRecord::of_flag(&self.evaluator, word, flag, first, step)?;
         self.records.push(Kind::Sync(word, record));
         Ok(())
     }
@@ -204,7 +216,7 @@ impl Evaluation<'_> {
     ///
     /// A semaphore of another context; a step that does not advance.
     pub fn wait_semaphore(&mut self, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
-        self.of_semaphore(SyncWord::WaitSemaphore, semaphore, (first, step))
+        self.of_semaphore(SyncWord::WaitSemaphore, semaphore, first, step)
     }
 
     /// Records a statement that signals a semaphore.
@@ -213,11 +225,11 @@ impl Evaluation<'_> {
     ///
     /// A semaphore of another context; a step that does not advance.
     pub fn signal(&mut self, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
-        self.of_semaphore(SyncWord::Signal, semaphore, (first, step))
+        self.of_semaphore(SyncWord::Signal, semaphore, first, step)
     }
 
-    fn of_semaphore(&mut self, word: SyncWord, semaphore: &Semaphore, values: (u64, u64)) -> Result<()> {
-        let record = SyncRecord::of_semaphore(&self.evaluator, (word, semaphore), values)?;
+    fn of_semaphore(&mut self, word: SyncWord, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
+        let record = SyncRecord::of_semaphore(&self.evaluator, word, semaphore, first, step)?;
         self.records.push(Kind::Sync(word, record));
         Ok(())
     }
@@ -370,13 +382,14 @@ impl RecordExt for Record {
 }
 
 impl<'b> Evaluation<'b> {
-    /// Returns an evaluation of `statements` statements, with space for their values.
+    /// Returns an evaluation of `statements` statements, with space for their values in `words`.
     pub(crate) fn new(
         program: &'b Program,
         dims: &'b Vector<DimId, u64>,
         limits: &'b Vector<Device, Limits>,
         modules: &'b mut Modules,
-        (statements, mut words): (usize, Vec<Word>),
+        statements: usize,
+        mut words: Vec<Word>,
     ) -> Evaluation<'b> {
         words.clear();
         words.reserve(4 * statements);
@@ -422,14 +435,9 @@ impl<'b> Evaluation<'b> {
         Err(self.evaluator.config(ConfigFault::ReturnsBeforeStatement))
     }
 
-    /// Returns the functions of the host statements that were evaluated.
-    pub(crate) fn take_works(&mut self) -> Vec<(WorkId, HostWork)> {
-        std::mem::take(&mut self.evaluator.works)
-    }
-
-    /// Returns a record for each statement, the values of parameters, and the launches that do not provably write all
-    /// elements.
-    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, UnprovedLaunches) {
-        (self.records, self.evaluator.words, self.evaluator.unproved)
+    /// Returns the values of the statements that were evaluated.
+    pub(crate) fn finish(self) -> StatementValues {
+        let Evaluator { words, unproved, works, .. } = self.evaluator;
+        StatementValues { records: self.records, words, unproved, works }
     }
 }

@@ -20,7 +20,7 @@ use cuweave_core::table::TableHandle;
 use crate::bind::Lent;
 use crate::cuda::{
     CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
-    Driver, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
+    Driver, ElementRange, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
 use crate::error::{At, CallFault, Error, PlanFault, Quantity, Result};
 use crate::statements::Dim;
@@ -47,8 +47,8 @@ pub struct Capture<'c> {
     pub(crate) stream: &'c mut CaptureStream,
     pub(crate) callee: TableHandle,
     pub(crate) at: Box<At>,
-    /// The address and the length of each buffer and each scratch, in the order of the parameters.
-    pub(crate) memory: Vec<(u64, u64)>,
+    /// The elements of each buffer and each scratch, in the order of the parameters.
+    pub(crate) memory: Vec<ElementRange>,
     pub(crate) captured: Option<Captured>,
     /// The name of the body, if the graph is one of a conditional node.
     pub(crate) in_body: Option<String>,
@@ -77,7 +77,7 @@ impl Capture<'_> {
     /// Another length than the memory was planned with.
     pub fn buffer<T>(&self, index: u32, declared: Dim) -> Result<CallBuffer<T>> {
         let missing = || PlanFault::NoParameter { at: self.at.clone(), index };
-        let &(address, planned) = self.memory.get(size(index)).ok_or_else(missing)?;
+        let &ElementRange { address, len: planned } = self.memory.get(size(index)).ok_or_else(missing)?;
         let now = declared.value().map_err(|fault| Error::Size {
             what: Quantity::ParameterLength,
             at: self.at.clone(),
@@ -285,7 +285,7 @@ impl Capture<'_> {
         let written = accesses.iter().zip(&self.memory).zip(0u32..).find(|((access, memory), _)| {
             // The scratch of a call is written too, and read by nobody else.
             let scratch = self.callee.program.buffers[access.buffer].origin.is_owned();
-            access.mode == Mode::Write && memory.1 > 0 && !scratch
+            access.mode == Mode::Write && memory.len > 0 && !scratch
         });
         match written {
             Some((_, index)) => Err(self.error(CallFault::Nothing { parameter: self.parameter(index) })),

@@ -9,7 +9,7 @@ use crate::build::arguments::body::enter;
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{CaptureStream, Collective, Node, Outcome, RawGraph};
+use crate::cuda::{CaptureStream, Collective, ElementRange, Node, Outcome, RawGraph};
 use crate::error::{At, CallFault, ConfigFault, Error, Result};
 use crate::statements::Emission;
 use crate::token::Token;
@@ -162,16 +162,16 @@ pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) ->
     }
 }
 
-/// Returns the address and the length of each buffer and scratch of a library call, in the order of its declaration.
-fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> Vec<(u64, u64)> {
+/// Returns the elements of each buffer and scratch of a library call, in the order of its declaration.
+fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> Vec<ElementRange> {
     let frame = &flat.frames[flat.instances[statement].frame];
     let declared = &frame.table.program.statements[flat.instances[statement].template].accesses;
     let mut given = 0..;
     declared
         .iter()
         .map(|access| match frame.empty.contains(&access.buffer) {
-            true => (0, 0),
-            false => given.next().map_or((0, 0), |index| emission.range_of(statement, index)),
+            true => ElementRange::default(),
+            false => given.next().map(|index| emission.elements_of(statement, index)).unwrap_or_default(),
         })
         .collect()
 }

@@ -109,7 +109,7 @@ fn set_conditions(
         arms.iter().filter_map(|arm| builder.bodies.handles.get(&arm.condition)).copied().collect();
     let (definition, counted) = (&builder.definition, &builder.built.state.counted);
     let emission = builder.built.emission(&definition.flat, &definition.dims);
-    let address = |access| emission.range_of(statement, access).0;
+    let address = |access| emission.elements_of(statement, access).address;
     let program = definition.program();
     let (kernel, words) = match counted.record(statement) {
         Some(record) => {

@@ -9,7 +9,7 @@ use cuweave_core::operation::{BatchId, ChainId, Operations, Pointed, PointedId};
 use crate::build::conditional::counted::CountedLoops;
 use crate::build::plan::planning::Plan;
 use crate::cuda::{Packed, Scratch, Values, Word};
-use crate::kernels::{Finding, Kernel, LaunchRecord, Param};
+use crate::kernels::{Finding, LaunchRecord, Param};
 use crate::statements::{Hosts, Record, RecordExt, UnprovedLaunches, address};
 
 use super::definition::Definition;
@@ -33,7 +33,7 @@ pub(crate) struct LaunchState {
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
     pub fill_kernels: Vector<StatementId, bool>,
     /// Launches that are not proved to write all of their write-only parameters.
-    pub unproved: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    pub unproved: BTreeMap<StatementId, Vec<Finding>>,
     /// The functions of host statements, and what their nodes point to.
     pub hosts: Hosts,
     /// The loops that count their turns.
@@ -142,9 +142,7 @@ impl LaunchState {
         for statement in statements {
             self.unproved.remove(statement);
         }
-        self.unproved.extend(
-            unproved.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))),
-        );
+        self.unproved.extend(unproved);
     }
 
     /// Swaps a statement's record with one whose words lie in `spare`.

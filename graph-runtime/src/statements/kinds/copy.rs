@@ -34,7 +34,7 @@ impl Copying {
     pub(super) fn of(emission: &Emission<'_>, statement: StatementId) -> Copying {
         let (from, to) = (emission.place_of(statement, 0), emission.place_of(statement, 1));
         let buffer = emission.program.statements[statement].accesses[0].buffer;
-        let bytes = emission.range_of(statement, 0).1 * element(emission.program, buffer);
+        let bytes = emission.elements_of(statement, 0).len * element(emission.program, buffer);
         Copying { from, to, bytes }
     }
 }

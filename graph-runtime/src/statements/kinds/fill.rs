@@ -4,7 +4,7 @@ use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::StatementId;
 use cuweave_core::launches::LaunchShape;
 
-use crate::cuda::{self, Filling, Node, Outcome, Word};
+use crate::cuda::{self, ElementRange, Filling, Node, Outcome, Word};
 use crate::error::Result;
 use crate::kernels::{FILL64, LaunchRecord, Modules};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
@@ -66,7 +66,7 @@ impl FillRecord {
         if self.size != 8 || !emission.fill_kernels[statement] && bits >> 32 == bits & 0xffff_ffff {
             return Ok(None);
         }
-        let (address, len) = emission.range_of(statement, 0);
+        let ElementRange { address, len } = emission.elements_of(statement, 0);
         let info = modules.function(emission.program.statements[statement].device, &FILL64)?;
         let blocks =
             u32::try_from(len.div_ceil(256)).map_or(MOST_BLOCKS, |blocks| blocks.clamp(1, MOST_BLOCKS));
@@ -80,7 +80,7 @@ impl FillRecord {
 
     /// Returns the parameters of its memset node.
     pub(super) fn node(self, emission: &Emission<'_>, statement: StatementId) -> Filling {
-        let (target, len) = emission.range_of(statement, 0);
+        let ElementRange { address: target, len } = emission.elements_of(statement, 0);
         let (element, width) = if self.size == 8 { (4, len * 2) } else { (self.size, len) };
         Filling { target, value: low(self.bits), element, width }
     }

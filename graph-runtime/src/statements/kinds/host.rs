@@ -24,8 +24,8 @@ impl HostNode<'_> {
     ) -> Result<HostNode<'n>> {
         let hosts = emission.hosts;
         let accesses = emission.program.statements[statement].accesses.len();
-        let ranges = (0..accesses).map(|access| emission.range_of(statement, access)).collect();
-        match hosts.call(work, statement, ranges) {
+        let buffers = (0..accesses).map(|access| emission.elements_of(statement, access)).collect();
+        match hosts.call(work, statement, buffers) {
             Some(call) => Ok(HostNode { hosts, statement, call }),
             None => Err(PlanFault::NoFunction(at_statement(emission.program, statement)).into()),
         }

@@ -187,7 +187,7 @@ impl Evaluator<'_> {
             return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
         }
         if !findings.is_empty() {
-            self.unproved.push((self.statement, kernel, findings));
+            self.unproved.push((self.statement, findings));
         }
         Ok(())
     }

@@ -43,8 +43,10 @@ impl SyncRecord {
     /// A device without operations of eight bytes; a wait whose values do not advance.
     pub(super) fn of_flag<T: FlagValue>(
         evaluator: &Evaluator<'_>,
-        (word, flag): (SyncWord, &Flag<T>),
-        (first, step): (T, T),
+        word: SyncWord,
+        flag: &Flag<T>,
+        first: T,
+        step: T,
     ) -> Result<SyncRecord> {
         let target = Target::Flag(T::WIDTH, flag.address());
         SyncRecord { target, first: first.bits(), step: step.bits() }.checked(evaluator, word)
@@ -78,8 +80,10 @@ impl SyncRecord {
     /// A semaphore of another context; one that counts without a value that advances.
     pub(super) fn of_semaphore(
         evaluator: &Evaluator<'_>,
-        (word, semaphore): (SyncWord, &Semaphore),
-        (first, step): (u64, u64),
+        word: SyncWord,
+        semaphore: &Semaphore,
+        first: u64,
+        step: u64,
     ) -> Result<SyncRecord> {
         if !evaluator.modules.is_of(semaphore.context()) {
             return Err(Error::SemaphoreOfOtherContext { at: evaluator.at() });
@@ -138,7 +142,7 @@ impl SyncRecord {
         let (waits, value) = (word.waits(), self.value(launch));
         let place = match self.target {
             Target::Flag(width, address) => Place::Memory(width, address),
-            Target::Buffer(width) => Place::Memory(width, emission.range_of(statement, 0).0),
+            Target::Buffer(width) => Place::Memory(width, emission.elements_of(statement, 0).address),
             Target::Semaphore { raw, counts: true } => Place::Semaphore(raw),
             Target::Semaphore { counts: false, .. } => return None,
         };
@@ -152,7 +156,7 @@ impl SyncRecord {
         let in_memory = |width, address| SyncNode::Value(ValueOperation { waits, width, address, value });
         match self.target {
             Target::Flag(width, address) => in_memory(width, address),
-            Target::Buffer(width) => in_memory(width, emission.range_of(statement, 0).0),
+            Target::Buffer(width) => in_memory(width, emission.elements_of(statement, 0).address),
             Target::Semaphore { raw, .. } => {
                 SyncNode::Semaphore(SemaphoreOperation { waits, semaphore: raw, value })
             }
