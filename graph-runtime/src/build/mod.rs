@@ -29,7 +29,7 @@ pub(crate) use arguments::checks::{
 };
 pub(crate) use arguments::devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};
 pub use arguments::given::{CalledItem, Given, LaunchedItem};
-pub(crate) use arguments::given::{GivenArgument, Misfit, Value};
+pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, Value};
 pub(crate) use arguments::recursion::check_recursion;
 pub(crate) use bounds::quick::Quick;
 pub use calls::capture::Capture;

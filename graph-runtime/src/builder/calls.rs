@@ -1,7 +1,5 @@
 //! Calls of graph functions.
 
-use std::collections::BTreeSet;
-
 use cuweave_core::codes::Code;
 use cuweave_core::ids::CallId;
 use cuweave_core::index::{Index, narrow};
@@ -18,11 +16,23 @@ use super::handle::{Argument, Handle, Passed, Place, View};
 use super::program::{Program, Site};
 use super::size::Size;
 
+/// The arguments of a call.
+#[derive(Default)]
+struct CallArguments {
+    /// The accesses of the buffers.
+    accesses: Vec<Access>,
+    /// The bindings of the callee's parameters.
+    arguments: Vec<CallArgument>,
+    /// The sources of their values.
+    sources: Sources,
+}
+
 impl Program {
     pub(super) fn call(
         &mut self,
         place: Place,
-        (callee, enter): (TableHandle, EnterFunction),
+        callee: TableHandle,
+        enter: EnterFunction,
         given: &[Argument],
     ) -> Result<Vec<Handle>> {
         let function = callee.program.name.clone();
@@ -31,7 +41,8 @@ impl Program {
         let site = Site { place, name: &function };
         let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();
         self.count(&site, &function, &declared, given.len())?;
-        let (mut accesses, arguments, sources) = self.call_arguments(&site, &callee, given)?;
+        let CallArguments { mut accesses, arguments, sources } =
+            self.call_arguments(&site, &callee, given)?;
         let at = self.at(place, &function);
         let call = Call { id: CallId::new(self.calls.len()), callee: callee.clone(), enter, sources };
         call.check(&at, &self.values)?;
@@ -39,23 +50,22 @@ impl Program {
         let results = self.call_results(&callee, place, result_name.as_deref(), statement, &mut accesses);
         let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
         let handles: Vec<Handle> = handles.collect();
-        let scalars = [self.mentioned(&call.sources), BTreeSet::new(), BTreeSet::new()];
+        let scalars = self.mentioned(&call.sources);
         self.calls.push(Bindings { arguments, results, around: Vec::new(), place: CallPlace::Only });
         let (name, kind) = (function.to_string(), Kind::Call(call));
         self.push(name, place, kind, accesses, after, scalars);
         Ok(handles)
     }
 
-    /// Returns the accesses of a call's buffers, the bindings of the callee's parameters, and the sources of their values.
+    /// Returns the arguments of a call.
     fn call_arguments(
         &mut self,
         site: &Site<'_>,
         callee: &TableHandle,
         given: &[Argument],
-    ) -> Result<(Vec<Access>, Vec<CallArgument>, Sources)> {
+    ) -> Result<CallArguments> {
         let function = site.name;
-        let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
-        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
+        let CallArguments { mut accesses, mut arguments, mut sources } = CallArguments::default();
         for ((argument, parameter), name) in given.iter().zip(&callee.parameters).zip(&callee.arguments) {
             let text = self.argument_text_of(site, argument)?;
             let source = match (self.borrowed(site, argument)?, *parameter) {
@@ -63,15 +73,14 @@ impl Program {
                     let source = self.scalar_source(site, argument)?;
                     let one = Sources { list: vec![source.clone()], texts: Vec::new() };
                     arguments.push(CallArgument::Scalar {
-                        of: self.mentioned(&one).into_iter().collect(),
+                        of: self.mentioned(&one).all.into_iter().collect(),
                         value: None,
                     });
                     source
                 }
                 (Some((view, mode)), Parameter::Buffer(parameter)) => {
                     let origin = callee.program.buffers[parameter].origin;
-                    let (access, moved) =
-                        self.call_buffer(site, (argument, &text), (&view, mode), (name, origin))?;
+                    let (access, moved) = self.call_buffer(site, argument, &view, mode, name, origin)?;
                     arguments.push(match moved {
                         true => CallArgument::Moved(access.buffer),
                         false => CallArgument::Access(narrow(accesses.len())),
@@ -94,16 +103,18 @@ impl Program {
             sources.list.push(source);
             sources.texts.push(text);
         }
-        Ok((accesses, arguments, sources))
+        Ok(CallArguments { accesses, arguments, sources })
     }
 
     /// Returns the access of a buffer argument, and true if its ownership passes to the callee.
     fn call_buffer(
         &mut self,
         site: &Site<'_>,
-        (argument, text): (&Argument, &str),
-        (view, mode): (&View, Option<Mode>),
-        (parameter, origin): (&str, Origin),
+        argument: &Argument,
+        view: &View,
+        mode: Option<Mode>,
+        parameter: &str,
+        origin: Origin,
     ) -> Result<(Access, bool)> {
         let moved = mode.is_none() && origin == Origin::Taken;
         let lent = matches!(
@@ -117,6 +128,7 @@ impl Program {
         let part = self.part(site, view)?;
         self.device_only(site, part.buffer, site.name)?;
         if moved && !part.whole {
+            let text = self.argument_text(argument);
             let message = format!("`{text}`, a part of a buffer, cannot be handed over");
             let help = "lend it: write `&b` or `&mut b`";
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));

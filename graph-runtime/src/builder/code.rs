@@ -16,7 +16,7 @@ use cuweave_core::kind::{Kind, Stage, SyncWord};
 use cuweave_core::table::{Decoded, Table, TableHandle};
 
 use crate::bind::{Flag, FlagValue, Semaphore};
-use crate::build::{Body, Given, GivenArgument, Misfit, Value};
+use crate::build::{Body, Given, GivenArgument, Misfit, MisfitArgument, Value};
 use crate::cuda::HostWork;
 use crate::error::{At, Error, Result};
 use crate::exec::GraphFn;
@@ -67,7 +67,7 @@ impl Source {
 }
 
 /// The arguments of a statement, with the texts that messages name them by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     pub list: Vec<Source>,
     pub texts: Vec<String>,
@@ -83,12 +83,14 @@ impl Sources {
         &self,
         scalars: &[Value],
         take: impl FnOnce(&mut Given<'_>) -> Option<T>,
-    ) -> std::result::Result<T, (usize, Misfit)> {
+    ) -> std::result::Result<T, MisfitArgument> {
         let arguments = self.given(scalars);
         let mut given = Given::new(&arguments);
         match take(&mut given) {
             Some(taken) => Ok(taken),
-            None => Err(given.misfit().unwrap_or((self.list.len(), Misfit::Missing))),
+            None => Err(given
+                .misfit()
+                .unwrap_or(MisfitArgument { index: self.list.len(), misfit: Misfit::Missing })),
         }
     }
 }
@@ -135,9 +137,6 @@ pub(super) struct Synced {
     pub sources: Sources,
 }
 
-/// A value that does not fit, by its index.
-type Refused = (usize, Misfit);
-
 impl Synced {
     /// Records the statement with these values of the scalars; without an evaluation only checks them.
     pub fn evaluate(
@@ -145,7 +144,7 @@ impl Synced {
         word: SyncWord,
         scalars: &[Value],
         evaluation: Option<&mut Evaluation<'_>>,
-    ) -> std::result::Result<Option<Result<()>>, Refused> {
+    ) -> std::result::Result<Option<Result<()>>, MisfitArgument> {
         macro_rules! values {
             ($ty:ty) => {
                 self.sources
@@ -155,7 +154,8 @@ impl Synced {
         fn of_flag<T: FlagValue>(
             word: SyncWord,
             flag: &Flag<T>,
-            (first, step): (T, T),
+            first: T,
+            step: T,
             evaluation: &mut Evaluation<'_>,
         ) -> Result<()> {
             match word.waits() {
@@ -165,7 +165,8 @@ impl Synced {
         }
         fn of_buffer<T: FlagValue>(
             word: SyncWord,
-            (first, step): (T, T),
+            first: T,
+            step: T,
             evaluation: &mut Evaluation<'_>,
         ) -> Result<()> {
             match word.waits() {
@@ -175,20 +176,20 @@ impl Synced {
         }
         Ok(match &self.target {
             Target::Narrow(flag) => {
-                let values = values!(u32);
-                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
+                let (first, step) = values!(u32);
+                evaluation.map(|evaluation| of_flag(word, flag, first, step, evaluation))
             }
             Target::Wide(flag) => {
-                let values = values!(u64);
-                evaluation.map(|evaluation| of_flag(word, flag, values, evaluation))
+                let (first, step) = values!(u64);
+                evaluation.map(|evaluation| of_flag(word, flag, first, step, evaluation))
             }
             Target::Buffer(element) if element.id == TypeId::of::<u32>() => {
-                let values = values!(u32);
-                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
+                let (first, step) = values!(u32);
+                evaluation.map(|evaluation| of_buffer(word, first, step, evaluation))
             }
             Target::Buffer(_) => {
-                let values = values!(u64);
-                evaluation.map(|evaluation| of_buffer(word, values, evaluation))
+                let (first, step) = values!(u64);
+                evaluation.map(|evaluation| of_buffer(word, first, step, evaluation))
             }
             Target::Semaphore(semaphore) => {
                 let (first, step) = values!(u64);
@@ -201,7 +202,8 @@ impl Synced {
     }
 
     /// Returns the error of a value that does not fit.
-    pub fn refused(&self, at: &At, word: SyncWord, (index, misfit): Refused) -> Error {
+    pub fn refused(&self, at: &At, word: SyncWord, refused: MisfitArgument) -> Error {
+        let MisfitArgument { index, misfit } = refused;
         let parameter = if index == 0 { "first" } else { "step" };
         words::misfit(at, word.name(), parameter, self.sources.texts.get(index), &misfit)
     }
@@ -254,12 +256,13 @@ impl Launch {
     }
 
     /// Returns the arguments with these values of the scalars.
-    pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, (usize, Misfit)> {
+    pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, MisfitArgument> {
         self.sources.take(scalars, |given| (self.arguments)(given, Token))
     }
 
     /// Returns the error of an argument that does not fit.
-    pub fn refused(&self, at: &At, (index, misfit): (usize, Misfit)) -> Error {
+    pub fn refused(&self, at: &At, refused: MisfitArgument) -> Error {
+        let MisfitArgument { index, misfit } = refused;
         let parameter = self.kernel.declared().get(index).map_or("?", |(name, _)| name);
         words::misfit(at, self.kernel.name, parameter, self.sources.texts.get(index), &misfit)
     }
@@ -269,7 +272,7 @@ impl Call {
     /// Checks the arguments with these values of the scalars.
     pub fn check(&self, at: &At, scalars: &[Value]) -> Result<()> {
         let entered = self.sources.take(scalars, |given| (self.enter)(given, &mut |_| {}, Token));
-        entered.map_err(|(index, misfit)| {
+        entered.map_err(|MisfitArgument { index, misfit }| {
             let parameter = self.callee.arguments.as_slice().get(index).map_or("?", |name| name);
             words::misfit(at, &self.callee.program.name, parameter, self.sources.texts.get(index), &misfit)
         })
@@ -288,7 +291,7 @@ pub(super) fn fill(
             $(#[$attribute])*
             if element == TypeId::of::<$ty>() {
                 let value = sources.take(scalars, |given| given.scalar::<$ty>(0));
-                return Some(value.map_err(|misfit| misfit.1).map(|value| {
+                return Some(value.map_err(|refused| refused.misfit).map(|value| {
                     evaluation.map_or(Ok(()), |evaluation| evaluation.fill(value))
                 }));
             }

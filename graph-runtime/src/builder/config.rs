@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use cudarc::driver::LaunchConfig;
-use cuweave_core::ids::ScalarId;
 use cuweave_core::launches::LaunchShape;
 
 use crate::build::Value;
 use crate::error::ConfigFault;
 use crate::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
 
-use super::size::{Integer, Scalar, Size, ToSize, Unsound};
+use super::size::{Integer, MentionedScalars, Scalar, Size, ToSize, Unsound};
 
 /// A launch configuration over the scalars of a builder.
 #[derive(Clone, Debug)]
@@ -22,7 +21,15 @@ pub enum Configuration {
     /// One thread an item.
     PerSize(Size),
     /// Grid, block and dynamic shared memory.
-    Sizes(Box<([Size; 3], [Size; 3], Size)>),
+    Sizes(Box<ShapeSizes>),
+}
+
+/// Grid, block and dynamic shared memory over the scalars of a builder.
+#[derive(Clone, Debug)]
+pub struct ShapeSizes {
+    grid: [Size; 3],
+    block: [Size; 3],
+    shared: Size,
 }
 
 impl Configuration {
@@ -30,13 +37,13 @@ impl Configuration {
         match self {
             Configuration::Fixed(_) | Configuration::PerItem(_) => &[],
             Configuration::PerSize(items) => std::slice::from_ref(items),
-            Configuration::Sizes(sizes) => &sizes.0,
+            Configuration::Sizes(sizes) => &sizes.grid,
         }
     }
 
     fn block(&self) -> impl Iterator<Item = &Size> {
         let sizes = match self {
-            Configuration::Sizes(sizes) => Some(sizes.1.iter().chain([&sizes.2])),
+            Configuration::Sizes(sizes) => Some(sizes.block.iter().chain([&sizes.shared])),
             Configuration::Fixed(_) | Configuration::PerItem(_) | Configuration::PerSize(_) => None,
         };
         sizes.into_iter().flatten()
@@ -46,12 +53,12 @@ impl Configuration {
         self.grid().iter().chain(self.block()).try_for_each(|size| size.check(builder))
     }
 
-    /// Returns the scalars in the grid, and those in the block and the shared memory.
-    pub(super) fn mentions(&self) -> [BTreeSet<ScalarId>; 2] {
+    /// Returns the scalars in it.
+    pub(super) fn mentions(&self) -> MentionedScalars {
         let (mut grid, mut block) = (BTreeSet::new(), BTreeSet::new());
         self.grid().iter().for_each(|size| size.mentions(&mut grid));
         self.block().for_each(|size| size.mentions(&mut block));
-        [grid, block]
+        MentionedScalars { all: &grid | &block, grid, block }
     }
 
     /// Returns the configuration with these values of the scalars.
@@ -61,7 +68,7 @@ impl Configuration {
             Configuration::PerItem(config) => Valued::PerItem(*config),
             Configuration::PerSize(items) => Valued::PerItem(per_item(items.value(scalars))),
             Configuration::Sizes(sizes) => {
-                let (grid, block, shared) = &**sizes;
+                let ShapeSizes { grid, block, shared } = &**sizes;
                 let triple = |[x, y, z]: &[Size; 3]| (x.value(scalars), y.value(scalars), z.value(scalars));
                 Valued::Sizes(triple(grid), triple(block), shared.value(scalars))
             }
@@ -119,13 +126,14 @@ impl ToConfiguration for PerItem {
 
 impl<G: ToExtents, B: ToExtents> ToConfiguration for (G, B) {
     fn to_configuration(self) -> Configuration {
-        Configuration::Sizes(Box::new((self.0.to_extents(), self.1.to_extents(), 0u64.to_size())))
+        (self.0, self.1, 0u64).to_configuration()
     }
 }
 
 impl<G: ToExtents, B: ToExtents, S: ToSize> ToConfiguration for (G, B, S) {
     fn to_configuration(self) -> Configuration {
-        Configuration::Sizes(Box::new((self.0.to_extents(), self.1.to_extents(), self.2.to_size())))
+        let (grid, block, shared) = (self.0.to_extents(), self.1.to_extents(), self.2.to_size());
+        Configuration::Sizes(Box::new(ShapeSizes { grid, block, shared }))
     }
 }
 

@@ -68,9 +68,17 @@ impl Handle {
 #[derive(Clone, Debug)]
 pub struct View {
     pub(super) of: Handle,
-    /// Parts of parts, the outermost first: each begins and ends at a distance from the begin of the one before. The end is
-    /// that of the one before where there is none.
-    pub(super) parts: Vec<(Size, Option<Size>, Place)>,
+    /// Parts of parts, the outermost first.
+    pub(super) parts: Vec<Subrange>,
+}
+
+/// A part of a part: it begins and ends at a distance from the begin of the one before.
+#[derive(Clone, Debug)]
+pub(super) struct Subrange {
+    pub lo: Size,
+    /// `None` for the end of the one before.
+    pub hi: Option<Size>,
+    pub place: Place,
 }
 
 impl From<Handle> for View {
@@ -93,7 +101,7 @@ impl View {
         let mut view = self.clone();
         // One more than are taken is refused where the view is used.
         if view.parts.len() <= MOST_PARTS {
-            view.parts.push((lo, hi, Place::caller()));
+            view.parts.push(Subrange { lo, hi, place: Place::caller() });
         }
         view
     }

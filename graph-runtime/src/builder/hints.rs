@@ -21,7 +21,7 @@ impl Builder<'_> {
     /// location cannot be named by this advice, is an error of the build. A second preferred location, or the same advice twice (CW001).
     #[track_caller]
     pub fn advise(&mut self, argument: &Handle, advice: Advice) -> Result<&mut Self> {
-        self.program.hint((Place::caller(), "advise"), *argument, advice.into())?;
+        self.program.hint(Place::caller(), "advise", *argument, advice.into())?;
         Ok(self)
     }
 
@@ -32,7 +32,7 @@ impl Builder<'_> {
     /// As [`advise`](Builder::advise); a second location for one argument (CW001).
     #[track_caller]
     pub fn prefetch(&mut self, argument: &Handle, to: Location) -> Result<&mut Self> {
-        self.program.hint((Place::caller(), "prefetch"), *argument, Hint::Prefetch(Site::At(to)))?;
+        self.program.hint(Place::caller(), "prefetch", *argument, Hint::Prefetch(Site::At(to)))?;
         Ok(self)
     }
 
@@ -44,14 +44,14 @@ impl Builder<'_> {
     /// As [`advise`](Builder::advise); an argument that is only read (CW001).
     #[track_caller]
     pub fn discard(&mut self, argument: &Handle) -> Result<&mut Self> {
-        self.program.hint((Place::caller(), "discard"), *argument, Hint::Discard)?;
+        self.program.hint(Place::caller(), "discard", *argument, Hint::Discard)?;
         Ok(self)
     }
 }
 
 impl Program {
     /// Adds a hint to an argument.
-    fn hint(&mut self, (place, name): (Place, &str), argument: Handle, hint: Hint) -> Result<()> {
+    fn hint(&mut self, place: Place, name: &str, argument: Handle, hint: Hint) -> Result<()> {
         let site = program::Site { place, name };
         let buffer = self.own(&site, argument)?;
         let declared = &self.buffers[buffer];

@@ -1,9 +1,6 @@
 //! Launches, fills, copies and frees, and the checks of their arguments.
 
-use std::collections::BTreeSet;
-
 use cuweave_core::codes::Code;
-use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
 use cuweave_core::kind::Kind;
@@ -15,7 +12,7 @@ use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
 use super::config::Configuration;
 use super::handle::{Argument, Handle, Passed, Place, Statement, View};
 use super::program::{Program, Site};
-use super::size::Size;
+use super::size::{MentionedScalars, Size};
 use super::words;
 
 const BORROWS: &str = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`";
@@ -33,9 +30,9 @@ impl Program {
     }
 
     /// Returns the scalars in arguments.
-    pub(super) fn mentioned(&self, sources: &Sources) -> BTreeSet<ScalarId> {
-        let mut scalars = BTreeSet::new();
-        sources.list.iter().for_each(|source| source.mentions(&mut scalars));
+    pub(super) fn mentioned(&self, sources: &Sources) -> MentionedScalars {
+        let mut scalars = MentionedScalars::default();
+        sources.list.iter().for_each(|source| source.mentions(&mut scalars.all));
         scalars
     }
 
@@ -103,7 +100,8 @@ impl Program {
     pub(super) fn launch(
         &mut self,
         place: Place,
-        (kernel, arguments): (&'static Kernel, ArgumentsFunction),
+        kernel: &'static Kernel,
+        arguments: ArgumentsFunction,
         config: Configuration,
         given: &[Argument],
     ) -> Result<Statement> {
@@ -119,14 +117,14 @@ impl Program {
             return Err(self.refuse(&site, Code::CW401, &message, Some(help)));
         }
         let mut accesses = Vec::new();
-        let mut sources = Sources { list: Vec::new(), texts: Vec::new() };
+        let mut sources = Sources::default();
         for (argument, (name, param)) in given.iter().zip(declared) {
             if let (Passed::Nothing, Some(Param { optional: true, .. })) = (&argument.0, param) {
                 sources.list.push(Source::Nothing);
                 sources.texts.push(self.argument_text(argument));
                 continue;
             }
-            let declared = (name, param.map_or(ParamKind::Scalar, |param| param.kind));
+            let kind = param.map_or(ParamKind::Scalar, |param| param.kind);
             let borrowed = self.borrowed(&site, argument)?;
             let source = match borrowed {
                 None => self.scalar_source(&site, argument)?,
@@ -135,19 +133,19 @@ impl Program {
                     let access = self.access(&site, &view, mode)?;
                     self.device_only(&site, access.buffer, kernel.name)?;
                     accesses.push(access);
+                    self.fits(&site, argument, Some(mode), kernel, name, kind)?;
                     let (element, name) = self.element(access.buffer);
-                    self.fits(&site, (argument, Some(mode)), kernel, declared)?;
                     sources.list.push(Source::Buffer(element, name));
                     sources.texts.push(self.argument_text(argument));
                     continue;
                 }
             };
-            self.fits(&site, (argument, None), kernel, declared)?;
+            self.fits(&site, argument, None, kernel, name, kind)?;
             sources.list.push(source);
             sources.texts.push(self.argument_text(argument));
         }
-        let [grid, block] = config.mentions();
-        let scalars = [&(&self.mentioned(&sources) | &grid) | &block, grid, block];
+        let mut scalars = config.mentions();
+        scalars.all.append(&mut self.mentioned(&sources).all);
         let launch = Launch { kernel, arguments, config, sources };
         let at = self.at(place, &name);
         launch.arguments(&self.values).map_err(|misfit| launch.refused(&at, misfit))?;
@@ -160,9 +158,11 @@ impl Program {
     pub(super) fn fits(
         &self,
         site: &Site<'_>,
-        (argument, mode): (&Argument, Option<Mode>),
+        argument: &Argument,
+        mode: Option<Mode>,
         kernel: &Kernel,
-        (parameter, kind): (&str, ParamKind),
+        parameter: &str,
+        kind: ParamKind,
     ) -> Result<()> {
         let fits = matches!(
             (mode, kind),
@@ -244,7 +244,7 @@ impl Program {
             }
             None => return Err(words::not_fillable(&at, element.name)),
         }
-        let scalars = [self.mentioned(&sources), BTreeSet::new(), BTreeSet::new()];
+        let scalars = self.mentioned(&sources);
         let (kind, accesses) = (Kind::Fill(Fill { element, sources }), vec![access]);
         let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))

@@ -22,6 +22,7 @@ use crate::error::{Error, Refusal, Result, refusals};
 use super::bound::Binding;
 use super::code::{Args, Code, written_kind};
 use super::program::{Declared, Program, Symbol, Written};
+use super::size::MentionedScalars;
 use super::words;
 
 /// A builder's program without faults.
@@ -209,9 +210,9 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
     let mut in_bounds = BTreeSet::new();
     program.bounds.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
     let one = |(id, symbol): (ScalarId, &Symbol)| {
-        let with = |at: usize| -> Vec<StatementId> {
+        let with = |of: fn(&MentionedScalars) -> &BTreeSet<ScalarId>| -> Vec<StatementId> {
             let statements = program.statements.enumerate();
-            let mentioned = statements.filter(|(_, written)| written.scalars[at].contains(&id));
+            let mentioned = statements.filter(|(_, written)| of(&written.scalars).contains(&id));
             mentioned.map(|(statement, _)| statement).collect()
         };
         let fixed = in_bounds.contains(&id);
@@ -229,9 +230,9 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             // Bounds of a builder are numbers.
             fixed,
             leaf: None,
-            statements: with(0),
-            grids: with(1),
-            blocks: with(2),
+            statements: with(|scalars| &scalars.all),
+            grids: with(|scalars| &scalars.grid),
+            blocks: with(|scalars| &scalars.block),
             parameters: parameters.collect(),
         }
     };

@@ -418,7 +418,7 @@ impl Program {
             .evaluate(word, &self.values, None)
             .map_err(|misfit| synced.refused(&self.at(place, &name), word, misfit))?
             .unwrap_or(Ok(()))?;
-        let scalars = [self.mentioned(&synced.sources), Default::default(), Default::default()];
+        let scalars = self.mentioned(&synced.sources);
         let kind = Kind::Sync(word, synced);
         let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))

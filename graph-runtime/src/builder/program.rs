@@ -18,8 +18,8 @@ use crate::error::{At, Error, Refusal, Result};
 
 use super::bound::Element;
 use super::code::Called;
-use super::handle::{Argument, Handle, MOST_PARTS, Ordered, Passed, Place, View};
-use super::size::{Names, Size, ToSize, Unsound};
+use super::handle::{Argument, Handle, MOST_PARTS, Ordered, Passed, Place, Subrange, View};
+use super::size::{MentionedScalars, Names, Size, ToSize, Unsound};
 use super::words;
 
 /// A scalar argument.
@@ -49,8 +49,7 @@ pub(super) struct Written {
     pub kind: Kind<Called>,
     pub accesses: Vec<Access>,
     pub after: Vec<StatementId>,
-    /// The scalars in it, those in its grid, and those in its block and shared memory.
-    pub scalars: [BTreeSet<ScalarId>; 3],
+    pub scalars: MentionedScalars,
     /// The device that was asked for.
     pub device: Device,
     /// The statement in front of the body that it stands in.
@@ -280,7 +279,7 @@ impl Program {
         }
         let (mut lo, mut hi) = (0u64.to_size(), self.buffers[buffer].len.clone());
         let mut ends = (self.dim(&lo), self.buffers[buffer].dim);
-        for (from, to, place) in &view.parts {
+        for Subrange { lo: from, hi: to, place } in &view.parts {
             self.check(at, from)?;
             to.as_ref().map_or(Ok(()), |to| self.check(at, to))?;
             let of = ends;
@@ -292,7 +291,7 @@ impl Program {
             self.check(at, &hi)?;
             lo = first;
             ends = (self.dim(&lo), self.dim(&hi));
-            if !self.is_whole(buffer, of) {
+            if !self.is_whole(buffer, of.0, of.1) {
                 // A split is checked by its first part.
                 let (lo, hi) = if to.is_some() { ends } else { (of.0, ends.0) };
                 let Place { file, line, column } = *place;
@@ -300,11 +299,11 @@ impl Program {
                 self.views.insert(ir::View { buffer, line, column, file, lo, hi, of });
             }
         }
-        Ok(Part { buffer, lo: ends.0, hi: ends.1, whole: self.is_whole(buffer, ends) })
+        Ok(Part { buffer, lo: ends.0, hi: ends.1, whole: self.is_whole(buffer, ends.0, ends.1) })
     }
 
-    fn is_whole(&self, buffer: BufferId, ends: (DimId, DimId)) -> bool {
-        ends == (DimId::from_u32(0), self.buffers[buffer].dim)
+    fn is_whole(&self, buffer: BufferId, lo: DimId, hi: DimId) -> bool {
+        (lo, hi) == (DimId::from_u32(0), self.buffers[buffer].dim)
     }
 
     fn sum(&mut self, one: &Size, other: &Size) -> Size {
@@ -364,7 +363,7 @@ impl Program {
 
     fn view_text(&self, view: &View) -> String {
         let mut text = Known(&self.scalars, &self.buffers).buffer(view.of.index).to_owned();
-        for (lo, hi, _) in &view.parts {
+        for Subrange { lo, hi, .. } in &view.parts {
             let hi = hi.as_ref().map(|hi| self.text(hi)).unwrap_or_default();
             text.push_str(&format!("[{}..{hi}]", self.text(lo)));
         }
@@ -384,7 +383,7 @@ impl Program {
         kind: Kind<Called>,
         accesses: Vec<Access>,
         after: Vec<StatementId>,
-        scalars: [BTreeSet<ScalarId>; 3],
+        scalars: MentionedScalars,
     ) -> StatementId {
         let device = self.cursor.taken.take().unwrap_or_else(|| self.device_of_body());
         let body = self.cursor.open.last().copied();

@@ -66,6 +66,16 @@ pub struct Size {
     terms: u32,
 }
 
+/// The scalars in a statement.
+#[derive(Default)]
+pub(super) struct MentionedScalars {
+    pub all: BTreeSet<ScalarId>,
+    /// Those in the grid.
+    pub grid: BTreeSet<ScalarId>,
+    /// Those in the block and the shared memory.
+    pub block: BTreeSet<ScalarId>,
+}
+
 #[derive(Clone)]
 enum Term {
     Constant(Dim),

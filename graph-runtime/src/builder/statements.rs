@@ -26,7 +26,7 @@ impl Builder<'_> {
     ) -> Result<Statement> {
         let _ = kernel;
         let (config, arguments) = (config.to_configuration(), arguments.to_arguments());
-        self.program.launch(Place::caller(), (K::kernel(Token), K::arguments), config, &arguments)
+        self.program.launch(Place::caller(), K::kernel(Token), K::arguments, config, &arguments)
     }
 
     /// Sets every element of a buffer: `fill(&mut b, value);`.
@@ -76,7 +76,7 @@ impl Builder<'_> {
         let place = Place::caller();
         let arguments = arguments.to_arguments();
         match F::table(Token) {
-            Some(table) => self.program.call(place, (table, F::enter), &arguments),
+            Some(table) => self.program.call(place, table, F::enter, &arguments),
             None => {
                 let site = Site { place, name: "call" };
                 let message = "the graph function is of another version of cuweave";

@@ -230,12 +230,19 @@ pub enum Misfit {
     Missing,
 }
 
+/// An argument that does not fit.
+#[derive(Debug)]
+pub(crate) struct MisfitArgument {
+    pub index: usize,
+    pub misfit: Misfit,
+}
+
 /// The arguments of a launch or a call, in the order of the parameters.
 #[derive(Debug)]
 pub struct Given<'g> {
     arguments: &'g [GivenArgument],
     /// The first argument that does not fit.
-    misfit: Option<(usize, Misfit)>,
+    misfit: Option<MisfitArgument>,
 }
 
 /// A buffer whose type is checked.
@@ -270,12 +277,12 @@ impl<'g> Given<'g> {
     }
 
     /// Returns the first argument that does not fit its parameter.
-    pub(crate) fn misfit(self) -> Option<(usize, Misfit)> {
+    pub(crate) fn misfit(self) -> Option<MisfitArgument> {
         self.misfit
     }
 
     fn refuse<T>(&mut self, index: usize, misfit: Misfit) -> Option<T> {
-        self.misfit.get_or_insert((index, misfit));
+        self.misfit.get_or_insert(MisfitArgument { index, misfit });
         None
     }
 
