@@ -274,8 +274,8 @@ impl Core {
             return Ok(());
         }
         check_same_devices(program, first, new, &self.operands.list)?;
-        let opened = (first..).map(BufferId::new).zip(new);
-        let opened = opened.into_iter().try_for_each(|new| peers.open(program, driver, contexts, new));
+        let mut opened = (first..).map(BufferId::new).zip(new);
+        let opened = opened.try_for_each(|(buffer, new)| peers.open(program, driver, contexts, buffer, new));
         driver.enter(*context)?;
         opened
     }

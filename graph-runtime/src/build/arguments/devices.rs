@@ -134,7 +134,7 @@ impl Peers {
         }
         for &buffer in peers.of.keys() {
             if let Some(operand) = operands.get(buffer.index()) {
-                peers.open(program, driver, contexts, (buffer, operand))?;
+                peers.open(program, driver, contexts, buffer, operand)?;
             }
         }
         Ok(peers)
@@ -157,7 +157,8 @@ impl Peers {
         program: &Program,
         driver: &Driver,
         contexts: &Contexts,
-        (buffer, operand): (BufferId, &Operand),
+        buffer: BufferId,
+        operand: &Operand,
     ) -> Result<()> {
         let (Some(devices), Some(memory)) = (self.of.get(&buffer), operand.device) else { return Ok(()) };
         if operand.unified().is_some() {

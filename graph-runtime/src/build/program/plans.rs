@@ -73,12 +73,19 @@ impl<K, V> Kept<K, V> {
     }
 }
 
-/// The lengths, the bounds as numbers or as polynomials, and what they belong to. Programs of one function differ in their numbers,
-/// so these are compared first.
-type Numbered<F> = (Vector<DimId, u64>, Vec<Poly>, F);
+/// What the lengths and the bounds belong to, with these. Programs of one function differ in their numbers, so these
+/// are compared first.
+#[derive(PartialEq)]
+struct Numbered<F> {
+    /// The lengths, and the bounds that no setter changes.
+    sizes: Vector<DimId, u64>,
+    /// The bounds that setters change.
+    polys: Vec<Poly>,
+    of: F,
+}
 
-/// Flat functions by their lengths and the bounds that no setter changes, by the polynomials of the others, and by the address of
-/// their table, which is a static. `None` where setters change no bounds though the polynomials say so.
+/// Flat functions, by the address of their table, which is a static. `None` where setters change no bounds though the
+/// polynomials say so.
 static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
 static CHECKED: Kept<Numbered<(Arc<Program>, Functions)>, Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
@@ -134,7 +141,8 @@ fn anew(
         checked(expanded, &[], asked)
     };
     let mut made = None;
-    let kept = FLAT.get_or_make((sizes, polys, std::ptr::from_ref(table).addr()), |_| {
+    let key = Numbered { sizes, polys, of: std::ptr::from_ref(table).addr() };
+    let kept = FLAT.get_or_make(key, |_| {
         let (built, symbolic) = make(asked)?;
         let flat = made.insert(built).flat.clone();
         Ok::<_, Error>(symbolic.then_some(flat))
@@ -191,8 +199,8 @@ fn checked(
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let again = (!bounds.is_empty()).then(|| source.program.clone());
         let written = Arc::new(source.program.clone());
-        let key = (sizes.clone(), polys, (written.clone(), functions.clone()));
-        let ordered = CHECKED.get_or_make(key, |(_, _, (program, _))| {
+        let key = Numbered { sizes: sizes.clone(), polys, of: (written.clone(), functions.clone()) };
+        let ordered = CHECKED.get_or_make(key, |Numbered { of: (program, _), .. }| {
             let (checked, found) = compile::front(source);
             checked.ok_or_else(|| Box::new((Program::clone(program), found)))
         });
