@@ -165,7 +165,7 @@ impl Expansion<'_> {
             let method = method_name(value);
             let number = self.first_buffer(at as usize)?;
             let part = quote! {
-                #core_mut.part((#at, #text), #first, |args: &mut #name::Args<'a>| &mut args.#value)
+                #core_mut.part(#at, #text, #first, |args: &mut #name::Args<'a>| &mut args.#value)
             };
             let token = quote!(::cuweave::__private::Token);
             Some(if indexed {

@@ -67,7 +67,7 @@ impl Record {
         let index = Ident::new("index", Span::mixed_site());
         let token = quote!(::cuweave::__private::Token);
         let part = quote! {
-            ::cuweave::__private::PartMut::field(&mut self.part, (#at, #text), |record| &mut record.#name)
+            ::cuweave::__private::PartMut::field(&mut self.part, #at, #text, |record| &mut record.#name)
         };
         let bound = field.bound("'a");
         let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);

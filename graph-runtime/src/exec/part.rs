@@ -153,7 +153,8 @@ impl<A: GraphFn> ExecCore<A> {
     /// Returns a part of an argument: `argument` is its number, `first` the number of its first buffer.
     pub fn part<R: ?Sized>(
         &mut self,
-        (argument, name): (u32, &str),
+        argument: u32,
+        name: &str,
         first: u32,
         part: fn(&mut A) -> &mut R,
     ) -> PartMut<OfExec<'_, A, R>> {
@@ -191,7 +192,8 @@ impl<P: Place<Part: Record>> PartMut<P> {
     /// Returns a field that is a record or a list.
     pub fn field<F: ?Sized>(
         &mut self,
-        (number, name): (u32, &'static str),
+        number: u32,
+        name: &'static str,
         part: fn(&mut P::Part) -> &mut F,
     ) -> PartMut<OfRecord<'_, P, F>> {
         PartMut {
