@@ -226,7 +226,7 @@ impl Unified {
 
     /// Returns the addresses of some of its bytes.
     pub fn addresses(&self, bytes: &Range<usize>) -> Addresses {
-        (self.address.saturating_add(wide(bytes.start)), wide(bytes.len()))
+        Addresses { first: self.address.saturating_add(wide(bytes.start)), bytes: wide(bytes.len()) }
     }
 
     /// Returns the bytes of the pages that hold some of its bytes.

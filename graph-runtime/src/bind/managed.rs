@@ -68,7 +68,7 @@ impl<T: DeviceRepr> Managed<T> {
             Attach::Global => Association::Global,
             Attach::Host => Association::Host,
         };
-        let memory = ManagedMemory::<T>::new(driver, stream, (wide(len), bytes), association)?;
+        let memory = ManagedMemory::<T>::new(driver, stream, wide(len), bytes, association)?;
         let address = memory.address();
         let unified = Unified {
             base: memory.base(),

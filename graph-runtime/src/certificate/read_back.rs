@@ -184,8 +184,8 @@ impl Certified<'_> {
                     let bytes = fill.width.saturating_mul(fill.element.into());
                     (vec![fill.target], vec![bytes, pattern(fill.value.into(), fill.element)])
                 } else if copies {
-                    let (from, to, bytes) = self.driver(driver.copy_of(handle))?;
-                    (vec![from, to], vec![bytes])
+                    let copy = self.driver(driver.copy_of(handle))?;
+                    (vec![copy.from.address(), copy.to.address()], vec![copy.bytes])
                 } else {
                     (Vec::new(), Vec::new())
                 };

@@ -9,7 +9,7 @@ use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::{Context, Event, Node, RawExec, RawGraph, Stream};
 use super::params::{
-    Access, AllocParams, ConditionParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch,
+    Access, AllocParams, ConditionParams, Copying, EdgeData, Filling, InstantiateParams, Launching, Scratch,
     Values, WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
 
@@ -111,17 +111,9 @@ impl Driver {
     }
 
     /// Adds a memcpy node.
-    pub fn add_copy(
-        &self,
-        graph: RawGraph,
-        after: &[Node],
-        from: Place,
-        to: Place,
-        bytes: u64,
-        ctx: Context,
-    ) -> Outcome<Node> {
+    pub fn add_copy(&self, graph: RawGraph, after: &[Node], copy: &Copying, ctx: Context) -> Outcome<Node> {
         let mut node = Node::NONE;
-        let params = memcpy_params(from, to, bytes);
+        let params = memcpy_params(copy);
         call!(self, cuGraphAddMemcpyNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
         Ok(node)
     }
@@ -133,7 +125,8 @@ impl Driver {
         graph: RawGraph,
         after: &[Node],
         bytes: u64,
-        (device, others): (&CudaContext, &[c_int]),
+        device: &CudaContext,
+        others: &[c_int],
     ) -> Outcome<(Node, u64)> {
         let mut node = Node::NONE;
         let accesses: Vec<Access> = others.iter().map(|&other| Access::of(other)).collect();
@@ -186,7 +179,9 @@ impl Driver {
         &self,
         graph: RawGraph,
         after: &[Node],
-        (handle, branching, bodies): (u64, Branching, u32),
+        handle: u64,
+        branching: Branching,
+        bodies: u32,
         ctx: Context,
     ) -> Outcome<(Node, Vec<RawGraph>)> {
         const CALL: &str = "cuGraphAddNode_v2";
@@ -284,11 +279,11 @@ impl Driver {
         &self,
         exec: RawExec,
         node: Node,
-        (from, to, bytes): (Place, Place, u64),
+        copy: &Copying,
         ctx: Context,
         scratch: &mut Scratch,
     ) -> Outcome<()> {
-        let params = memcpy_params(from, to, bytes);
+        let params = memcpy_params(copy);
         call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))?;
         if scratch.mirrors() {
             call!(self, cuGraphMemcpyNodeSetParams(node, &params))?;

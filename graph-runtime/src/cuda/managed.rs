@@ -109,7 +109,8 @@ impl<T> ManagedMemory<T> {
     pub fn new(
         driver: &'static Driver,
         stream: &Arc<CudaStream>,
-        (len, bytes): (u64, u64),
+        len: u64,
+        bytes: u64,
         association: Association,
     ) -> Outcome<ManagedMemory<T>> {
         let (ctx, page) = (stream.context(), page_size().max(wide(align_of::<T>())));
@@ -257,38 +258,39 @@ pub fn may_have_node(node: u32) -> bool {
     !nodes.join("node0").exists() || nodes.join(format!("node{node}")).exists()
 }
 
-/// A range of addresses: the first, and the number of bytes.
-pub type Addresses = (u64, u64);
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The first address.
+    pub first: u64,
+    /// The number of bytes.
+    pub bytes: u64,
+}
 
 /// Returns ranges as the driver takes them.
 fn columns(ranges: &[Addresses]) -> (Vec<u64>, Vec<usize>) {
-    ranges.iter().map(|&(address, bytes)| (address, host_size(bytes))).unzip()
+    ranges.iter().map(|range| (range.first, host_size(range.bytes))).unzip()
 }
 
 impl Driver {
     /// Advises about the use of managed memory.
-    pub fn advise(&self, (address, bytes): Addresses, advice: Advice) -> Outcome<()> {
+    pub fn advise(&self, range: Addresses, advice: Advice) -> Outcome<()> {
         let missing = Failure { call: "cuMemAdvise_v2", code: NOT_FOUND };
         let advise = self.cuMemAdvise_v2.ok_or(missing)?;
         let (number, location) = advice.raw();
         self.relaxed(|| {
             // SAFETY: the range is one of live managed memory.
-            let code = unsafe { advise(address, host_size(bytes), number, location) };
+            let code = unsafe { advise(range.first, host_size(range.bytes), number, location) };
             if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
         })
     }
 
     /// Moves managed memory to a place, in the order of a stream.
-    pub fn prefetch(
-        &self,
-        (address, bytes): Addresses,
-        location: MemLocation,
-        stream: Stream,
-    ) -> Outcome<()> {
+    pub fn prefetch(&self, range: Addresses, location: MemLocation, stream: Stream) -> Outcome<()> {
         let missing = Failure { call: "cuMemPrefetchAsync_v2", code: NOT_FOUND };
         let prefetch = self.cuMemPrefetchAsync_v2.ok_or(missing)?;
         // SAFETY: the range is one of live managed memory.
-        let code = unsafe { prefetch(address, host_size(bytes), location, 0, stream) };
+        let code = unsafe { prefetch(range.first, host_size(range.bytes), location, 0, stream) };
         if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
     }
 
@@ -344,7 +346,7 @@ impl Driver {
     }
 
     /// Returns the attributes of managed memory on a system with this number of devices.
-    pub fn range_attributes(&self, (address, bytes): Addresses, devices: u32) -> Outcome<RangeAttributes> {
+    pub fn range_attributes(&self, range: Addresses, devices: u32) -> Outcome<RangeAttributes> {
         const INVALID: c_int = -2;
         let mut numbers: [c_int; 5] = [0; 5];
         let mut accessed_by = vec![INVALID; cuweave_core::index::size(devices).saturating_add(1)];
@@ -362,8 +364,8 @@ impl Driver {
                 sizes.as_mut_ptr(),
                 attributes.as_mut_ptr(),
                 6,
-                address,
-                host_size(bytes)
+                range.first,
+                host_size(range.bytes)
             )
         )?;
         accessed_by.retain(|&id| id != INVALID);

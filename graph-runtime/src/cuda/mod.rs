@@ -68,7 +68,7 @@ pub use managed::{
 };
 pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, Physical};
 pub use params::{
-    Filling, Launching, MemLocation, Mirror, ObjectProperties, Packed, Place, Scratch, Values, Word,
+    Copying, Filling, Launching, MemLocation, Mirror, ObjectProperties, Packed, Place, Scratch, Values, Word,
     WordCount, address_word, number, pattern, push_value, write_value,
 };
 pub use pointer::{Ptr, PtrMut};

@@ -290,6 +290,17 @@ pub struct Filling {
     pub width: u64,
 }
 
+/// The parameters of a memcpy node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copying {
+    /// The source.
+    pub from: Place,
+    /// The destination.
+    pub to: Place,
+    /// The number of bytes.
+    pub bytes: u64,
+}
+
 /// One end of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -297,6 +308,15 @@ pub enum Place {
     Device(u64),
     /// Pinned host memory.
     Host(u64),
+}
+
+impl Place {
+    /// Returns its address.
+    pub fn address(self) -> u64 {
+        match self {
+            Place::Device(address) | Place::Host(address) => address,
+        }
+    }
 }
 
 /// A word of parameter values. Each value starts at a word.
@@ -472,7 +492,8 @@ pub(super) fn memset_params(fill: &Filling) -> MemsetParams {
     }
 }
 
-pub(super) fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams {
+pub(super) fn memcpy_params(copy: &Copying) -> MemcpyParams {
+    let Copying { from, to, bytes } = *copy;
     let end = |place| {
         // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
         let (memory_type, host, device) = match place {

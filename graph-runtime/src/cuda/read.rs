@@ -7,7 +7,9 @@ use cuweave_core::index::{size, wide};
 use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::handles::{Function, Node};
-use super::params::{AllocParams, End, Filling, KernelParams, Launching, MemcpyParams, MemsetParams};
+use super::params::{
+    AllocParams, Copying, End, Filling, KernelParams, Launching, MemcpyParams, MemsetParams, Place,
+};
 
 /// A kernel node.
 #[derive(Clone, Debug)]
@@ -53,8 +55,8 @@ impl Driver {
         Ok(Filling { target, value, element, width: wide(width) })
     }
 
-    /// Returns the addresses that a memcpy node copies from and to, and the number of bytes.
-    pub fn copy_of(&self, node: Node) -> Outcome<(u64, u64, u64)> {
+    /// Returns the copy of a memcpy node.
+    pub fn copy_of(&self, node: Node) -> Outcome<Copying> {
         const NONE: End = End {
             x_in_bytes: 0,
             y: 0,
@@ -71,8 +73,11 @@ impl Driver {
         let mut params = MemcpyParams { source: NONE, target: NONE, width: 0, height: 0, depth: 0 };
         call!(self, cuGraphMemcpyNodeGetParams(node, &mut params))?;
         // CU_MEMORYTYPE_HOST is 1.
-        let address = |end: &End| if end.memory_type == 1 { wide(end.host) } else { end.device };
-        Ok((address(&params.source), address(&params.target), wide(params.width)))
+        let place = |end: &End| match end.memory_type {
+            1 => Place::Host(wide(end.host)),
+            _ => Place::Device(end.device),
+        };
+        Ok(Copying { from: place(&params.source), to: place(&params.target), bytes: wide(params.width) })
     }
 
     /// Returns the address and the bytes of an alloc node.

@@ -28,7 +28,6 @@ mod host;
 pub(super) mod launch;
 pub(super) mod sync;
 
-use copy::Copying;
 use event::EventNode;
 use fill::{FillRecord, Fillable};
 use host::HostNode;
@@ -368,7 +367,7 @@ impl RecordExt for Record {
         Ok(match self {
             Kind::Launch(launch) => with(&LaunchNode::of(&launch)),
             Kind::Fill(fill) => with(&fill.node(emission, statement)),
-            Kind::Copy(()) => with(&Copying::of(emission, statement)),
+            Kind::Copy(()) => with(&copy::node(emission, statement)),
             Kind::Host(work) => with(&HostNode::of(emission, statement, work)?),
             Kind::Record(event) => with(&EventNode { event, records: true }),
             Kind::Wait(event) => with(&EventNode { event, records: false }),

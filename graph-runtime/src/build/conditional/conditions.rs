@@ -62,8 +62,8 @@ pub(crate) fn begin_body(
     if scope.condition == arms[0].condition {
         before.extend(zero_records(builder, statement, &scope, after)?);
     }
-    let kind = (handle, branching, narrow(own.len()));
-    let (node, graphs) = driver.add_condition(builder.into, &before, kind, context).map_err(failed)?;
+    let added = driver.add_condition(builder.into, &before, handle, branching, narrow(own.len()), context);
+    let (node, graphs) = added.map_err(failed)?;
     builder.bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
     builder.bodies.nodes += 1;
     nodes.push(node);

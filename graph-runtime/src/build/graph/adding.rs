@@ -235,8 +235,8 @@ fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) ->
             let bytes = builder.built.plan.operations.memories[memory].bytes;
             let GraphBuilder { definition, inside, .. } = &*builder;
             let others = definition.peers.others(&definition.contexts, &inside[memory]);
-            let on = (&*definition.contexts[operation.device], others.as_slice());
-            driver.add_alloc(graph, after, bytes, on).map(|(node, address)| {
+            let device = &definition.contexts[operation.device];
+            driver.add_alloc(graph, after, bytes, device, &others).map(|(node, address)| {
                 builder.memories[memory] = address;
                 builder.built.place(&builder.inside[memory], address);
                 node

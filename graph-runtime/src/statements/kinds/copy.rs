@@ -2,7 +2,7 @@
 
 use cuweave_core::ir::StatementId;
 
-use crate::cuda::{Node, Outcome, Place};
+use crate::cuda::{Copying, Node, Outcome};
 use crate::error::{Error, Result};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting, element};
 use crate::statements::evaluator::Evaluator;
@@ -23,28 +23,20 @@ pub(super) fn evaluate(evaluator: &Evaluator<'_>) -> Result<()> {
     Err(Error::CopyLength { at: evaluator.at(), source_name, from, target_name, to })
 }
 
-/// The parameters of a memcpy node.
-pub(crate) struct Copying {
-    from: Place,
-    to: Place,
-    bytes: u64,
-}
-
-impl Copying {
-    pub(super) fn of(emission: &Emission<'_>, statement: StatementId) -> Copying {
-        let (from, to) = (emission.place_of(statement, 0), emission.place_of(statement, 1));
-        let buffer = emission.program.statements[statement].accesses[0].buffer;
-        let bytes = emission.elements_of(statement, 0).len * element(emission.program, buffer);
-        Copying { from, to, bytes }
-    }
+/// Returns the parameters of the memcpy node of a copy.
+pub(super) fn node(emission: &Emission<'_>, statement: StatementId) -> Copying {
+    let (from, to) = (emission.place_of(statement, 0), emission.place_of(statement, 1));
+    let buffer = emission.program.statements[statement].accesses[0].buffer;
+    let bytes = emission.elements_of(statement, 0).len * element(emission.program, buffer);
+    Copying { from, to, bytes }
 }
 
 impl Parameters for Copying {
     fn add(&self, Adding { driver, context, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
-        driver.add_copy(graph, after, self.from, self.to, self.bytes, context)
+        driver.add_copy(graph, after, self, context)
     }
 
     fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
-        driver.set_copy(exec, node, (self.from, self.to, self.bytes), context, scratch)
+        driver.set_copy(exec, node, self, context, scratch)
     }
 }
