@@ -29,7 +29,7 @@ pub unsafe fn gemm<T: Element, C: ResultOf<T>>(
     n: u32,
     k: u32,
 ) -> Result<(), Error> {
-    let operands = operands(stream, (a, b), c, scratch, None);
+    let operands = operands(stream, a, b, c, scratch, None);
     blas.run::<T, C>(stream, &Product::row_major(m, n, k), Writes::All, &operands)
 }
 
@@ -64,7 +64,7 @@ pub unsafe fn matmul<T: Element, C: ResultOf<T>>(
     scratch: [u8; blas.scratch::<T, C>(&product, false)],
     product: Product,
 ) -> Result<(), Error> {
-    let operands = operands(stream, (a, b), c, scratch, None);
+    let operands = operands(stream, a, b, c, scratch, None);
     blas.run::<T, C>(stream, &product, Writes::All, &operands)
 }
 
@@ -81,7 +81,7 @@ pub unsafe fn matmul_into<T: Element, C: ResultOf<T>>(
     scratch: [u8; blas.scratch::<T, C>(&product, false)],
     product: Product,
 ) -> Result<(), Error> {
-    let operands = operands(stream, (a, b), c, scratch, None);
+    let operands = operands(stream, a, b, c, scratch, None);
     blas.run::<T, C>(stream, &product, Writes::Some, &operands)
 }
 
@@ -100,7 +100,7 @@ pub unsafe fn matmul_bias<T: Element, C: ResultOf<T>>(
     scratch: [u8; blas.scratch::<T, C>(&product, true)],
     product: Product,
 ) -> Result<(), Error> {
-    let operands = operands(stream, (a, b), c, scratch, Some(bias.device_ptr(stream).0));
+    let operands = operands(stream, a, b, c, scratch, Some(bias.device_ptr(stream).0));
     blas.run::<T, C>(stream, &product, Writes::All, &operands)
 }
 
@@ -116,24 +116,25 @@ pub unsafe fn matmul_bias_into<T: Element, C: ResultOf<T>>(
     scratch: [u8; blas.scratch::<T, C>(&product, true)],
     product: Product,
 ) -> Result<(), Error> {
-    let operands = operands(stream, (a, b), c, scratch, Some(bias.device_ptr(stream).0));
+    let operands = operands(stream, a, b, c, scratch, Some(bias.device_ptr(stream).0));
     blas.run::<T, C>(stream, &product, Writes::Some, &operands)
 }
 
 /// Returns the addresses that a call is given.
 fn operands<T, C>(
     stream: &CallStream,
-    (a, b): (&CudaView<'_, T>, &CudaView<'_, T>),
+    a: &CudaView<'_, T>,
+    b: &CudaView<'_, T>,
     c: &mut CudaViewMut<'_, C>,
     scratch: &mut CudaViewMut<'_, u8>,
     bias: Option<u64>,
 ) -> Operands {
-    let bytes = cudarc::driver::DeviceSlice::len(scratch) as u64;
     Operands {
         a: a.device_ptr(stream).0,
         b: b.device_ptr(stream).0,
         bias,
         c: c.device_ptr_mut(stream).0,
-        scratch: (scratch.device_ptr_mut(stream).0, bytes),
+        scratch_bytes: cudarc::driver::DeviceSlice::len(scratch) as u64,
+        scratch: scratch.device_ptr_mut(stream).0,
     }
 }

@@ -210,7 +210,7 @@ impl Blas {
         }
         let product = &product.computed(kinds.factors.summed());
         let alone = || {
-            let fits = product.workspace_limit(operands.scratch.1);
+            let fits = product.workspace_limit(operands.scratch_bytes);
             self.loaded()?.run(stream, &fits, kinds, operands)
         };
         let Some(cublas) = self.cublas_for(product) else { return alone() };
@@ -222,7 +222,7 @@ impl Blas {
             }
             return alone();
         };
-        cublas.lt.run(stream.cu_stream(), (product, &problem, &plan), algorithm, operands)?;
+        cublas.lt.run(stream.cu_stream(), product, &problem, &plan, algorithm, operands)?;
         if plan.unfinished {
             self.loaded()?.finish_stored(stream, product, kinds, operands)?;
         }

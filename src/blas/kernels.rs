@@ -40,8 +40,8 @@ pub(super) struct Operands {
     pub b: u64,
     pub bias: Option<u64>,
     pub c: u64,
-    /// Address and bytes of the scratch.
-    pub scratch: (u64, u64),
+    pub scratch: u64,
+    pub scratch_bytes: u64,
 }
 
 /// The parameter `Product` of the kernels.
@@ -128,10 +128,10 @@ impl Kernels {
         }
         let function = self.function(&format!("part_{factors}"))?;
         let mut launch = stream.launch_builder(&function);
-        launch.arg(&parameters).arg(&operands.a).arg(&operands.b).arg(&operands.scratch.0);
+        launch.arg(&parameters).arg(&operands.a).arg(&operands.b).arg(&operands.scratch);
         // SAFETY: as above, and the scratch has an element for each part of each element.
         unsafe { launch.launch(threads(elements * u64::from(parts))) }?;
-        self.finish(stream, (product, &parameters), kinds, operands)
+        self.finish(stream, product, &parameters, kinds, operands)
     }
 
     /// Enqueues the bias and the activation of a product that is in c already.
@@ -142,20 +142,21 @@ impl Kernels {
         kinds: Kinds,
         operands: &Operands,
     ) -> Result<(), Error> {
-        self.finish(stream, (product, &parameters(product, operands, 0)), kinds, operands)
+        self.finish(stream, product, &parameters(product, operands, 0), kinds, operands)
     }
 
     fn finish(
         &self,
         stream: &CallStream,
-        (product, parameters): (&Product, &Parameters),
+        product: &Product,
+        parameters: &Parameters,
         kinds: Kinds,
         operands: &Operands,
     ) -> Result<(), Error> {
         let function = self.function(&format!("finish_{}", kinds.result.name()))?;
         let bias = operands.bias.unwrap_or(0);
         let mut launch = stream.launch_builder(&function);
-        launch.arg(parameters).arg(&operands.scratch.0).arg(&bias).arg(&operands.c);
+        launch.arg(parameters).arg(&operands.scratch).arg(&bias).arg(&operands.c);
         // SAFETY: as above.
         unsafe { launch.launch(threads(product.elements())) }?;
         Ok(())

@@ -117,7 +117,7 @@ impl Lt {
             let mut plan = Plan { unfinished, ..Plan::default() };
             for alignment in ALIGNMENTS.into_iter().chain([problem.kinds.alignment()]) {
                 let limit = if plan.is_empty() { problem.limit } else { plan.workspace };
-                if let Some(answer) = self.ask(problem, unfinished, (alignment, limit))? {
+                if let Some(answer) = self.ask(problem, unfinished, alignment, limit)? {
                     plan.workspace = plan.workspace.max(answer.workspace as u64);
                     plan.algorithms.push((alignment, answer.algorithm));
                 }
@@ -134,7 +134,8 @@ impl Lt {
         &self,
         problem: &Problem,
         unfinished: bool,
-        (alignment, workspace): (u64, u64),
+        alignment: u64,
+        workspace: u64,
     ) -> Result<Option<Heuristic>, Error> {
         let [x, y, c, bias] = problem.alignments(alignment);
         // The heuristic takes the alignment of the bias from its address, and reads nothing through it.
@@ -199,7 +200,9 @@ impl Lt {
     pub fn run(
         &self,
         stream: CUstream,
-        (product, problem, plan): (&Product, &Problem, &Plan),
+        product: &Product,
+        problem: &Problem,
+        plan: &Plan,
         algorithm: &cublasLtMatmulAlgo_t,
         operands: &Operands,
     ) -> Result<(), Error> {
@@ -217,9 +220,9 @@ impl Lt {
             }
         };
         let address = |address: u64| with_exposed_provenance_mut::<c_void>(address as usize);
-        let workspace = match operands.scratch {
-            (_, 0) => null(),
-            (at, _) => address(at).cast_const(),
+        let workspace = match operands.scratch_bytes {
+            0 => null(),
+            _ => address(operands.scratch).cast_const(),
         };
         // SAFETY: the matrices have the memory that their layouts say, the scratch what the algorithm asked for, and the factors α
         // and β are read before the call returns.
@@ -239,7 +242,7 @@ impl Lt {
                 c,
                 algorithm,
                 workspace.cast_mut(),
-                operands.scratch.1 as usize,
+                operands.scratch_bytes as usize,
                 stream,
             )
         };
