@@ -211,10 +211,8 @@ fn target_folder() -> PathBuf {
         .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
         .output()
         .expect("cargo runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let (_, rest) =
-        text.split_once("\"target_directory\":\"").expect("cargo says where the target folder is");
-    PathBuf::from(rest.split('"').next().unwrap_or_default())
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON of cargo");
+    metadata["target_directory"].as_str().expect("cargo says where the target folder is").into()
 }
 
 /// Returns true if the sources are missing: the test binary was moved to another machine.

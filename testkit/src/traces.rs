@@ -8,11 +8,11 @@
 //! A part held during a gap keeps its bytes from others; for sharing it counts as the whole buffer, for the bound as
 //! the part.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::BTreeSet;
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::{Bound, Conflicts, MOST_BYTES, Problem, Rank};
+use serde::Deserialize;
 
 /// The maximum number of rows of a trace: conflicts are a square matrix.
 pub const MOST_ROWS: usize = 65_536;
@@ -47,130 +47,58 @@ pub struct Gap {
     pub held: u64,
 }
 
-/// A syntax error of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CsvError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The fault.
-    pub what: String,
-}
-
-impl fmt::Display for CsvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
-    }
-}
-
-impl std::error::Error for CsvError {}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Column {
-    Id,
-    Lower,
-    Upper,
-    Size,
-    Alignment,
-    Hint,
-    Gaps,
-    Offset,
+/// A line of a file, with the columns in both spellings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    #[serde(alias = "buffer", alias = "buffer_id")]
+    id: String,
+    #[serde(alias = "begin", alias = "start")]
+    lower: i64,
+    upper: Option<i64>,
+    end: Option<i64>,
+    size: u64,
+    alignment: Option<u64>,
+    #[serde(rename = "hint")]
+    _hint: Option<i64>,
+    #[serde(default)]
+    gaps: String,
+    offset: Option<u64>,
 }
 
 /// Reads a trace.
 ///
 /// # Errors
 ///
-/// The first fault, with its line.
-pub fn read(text: &str) -> Result<Vector<Rank, Row>, CsvError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines =
-        text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty());
-    let Some((line, header)) = lines.next() else {
-        return Err(CsvError { line: 1, what: "no header: the file is empty".to_owned() });
-    };
-    let (columns, inclusive) = columns(header).map_err(|what| CsvError { line, what })?;
+/// The first fault, with its line or its buffer.
+pub fn read(text: &str) -> Result<Vector<Rank, Row>, String> {
     let mut rows: Vector<Rank, Row> = Vector::new();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     let mut sum = 0u64;
-    for (line, record) in lines {
-        let fault = |what| CsvError { line, what };
+    for record in csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes()).deserialize() {
+        let row = row(record.map_err(|fault| fault.to_string())?)?;
         if rows.len() == MOST_ROWS {
-            return Err(fault(format!("more than {MOST_ROWS} buffers")));
+            return Err(format!("more than {MOST_ROWS} buffers"));
         }
-        let row = row(&columns, inclusive, record).map_err(fault)?;
-        if let Some(first) = seen.insert(row.id.clone(), line) {
-            return Err(fault(format!("the id `{}` is already used in line {first}", row.id)));
+        if !seen.insert(row.id.clone()) {
+            return Err(format!("the id `{}` is used twice", row.id));
         }
         sum = row
             .size
             .checked_next_multiple_of(row.alignment)
             .and_then(|room| sum.checked_add(room))
             .filter(|&sum| sum <= MOST_BYTES)
-            .ok_or_else(|| fault(format!("the sizes overflow with `{}`: their sum is above 2^62", row.id)))?;
+            .ok_or_else(|| format!("the sizes overflow with `{}`: their sum is above 2^62", row.id))?;
         rows.push(row);
     }
     Ok(rows)
 }
 
-fn columns(header: &str) -> Result<(Vec<Column>, bool), String> {
-    let mut columns = Vec::new();
-    let mut inclusive = false;
-    for name in header.split(',').map(str::trim) {
-        let column = match name {
-            "id" | "buffer" | "buffer_id" => Column::Id,
-            "lower" | "begin" | "start" => Column::Lower,
-            "upper" => Column::Upper,
-            "end" => {
-                inclusive = true;
-                Column::Upper
-            }
-            "size" => Column::Size,
-            "alignment" => Column::Alignment,
-            "hint" => Column::Hint,
-            "gaps" => Column::Gaps,
-            "offset" => Column::Offset,
-            _ => {
-                return Err(format!(
-                    "unknown column `{name}`; known are id, lower, upper, size, alignment, hint, gaps and offset"
-                ));
-            }
-        };
-        if columns.contains(&column) {
-            return Err(format!("column `{name}` is given twice"));
-        }
-        columns.push(column);
-    }
-    for (column, name) in
-        [(Column::Id, "id"), (Column::Lower, "lower"), (Column::Upper, "upper"), (Column::Size, "size")]
-    {
-        if !columns.contains(&column) {
-            return Err(format!("column `{name}` is missing"));
-        }
-    }
-    Ok((columns, inclusive))
-}
-
-fn row(columns: &[Column], inclusive: bool, record: &str) -> Result<Row, String> {
-    let fields: Vec<&str> = record.split(',').map(str::trim).collect();
-    if fields.len() != columns.len() {
-        return Err(format!("{} fields where the header has {}", fields.len(), columns.len()));
-    }
-    let mut row =
-        Row { id: String::new(), lower: 0, upper: 0, size: 0, alignment: 1, gaps: Vec::new(), offset: None };
-    let mut gaps = "";
-    for (column, &field) in columns.iter().zip(&fields) {
-        match column {
-            Column::Id if field.is_empty() => return Err("the id is empty".to_owned()),
-            Column::Id => field.clone_into(&mut row.id),
-            Column::Lower => row.lower = number(field, "lower")?,
-            Column::Upper => row.upper = last(number(field, "upper")?, inclusive, field)?,
-            Column::Size => row.size = number(field, "size")?,
-            Column::Alignment => row.alignment = number(field, "alignment")?,
-            Column::Hint => drop(number::<i64>(field, "hint")?),
-            Column::Gaps => gaps = field,
-            Column::Offset => row.offset = Some(number(field, "offset")?),
-        }
-    }
+fn row(record: Record) -> Result<Row, String> {
+    let Record { id, lower, upper, end, size, alignment, gaps, offset, .. } = record;
+    let inclusive = upper.is_none();
+    let upper = last(upper.or(end).ok_or_else(|| format!("`{id}` has no end"))?, inclusive)?;
+    let mut row = Row { id, lower, upper, size, alignment: alignment.unwrap_or(1), gaps: Vec::new(), offset };
     if row.upper < row.lower {
         return Err(format!("`{}` ends at {} before it begins at {}", row.id, row.upper, row.lower));
     }
@@ -187,13 +115,9 @@ fn row(columns: &[Column], inclusive: bool, record: &str) -> Result<Row, String>
     Ok(row)
 }
 
-fn number<N: std::str::FromStr>(field: &str, column: &str) -> Result<N, String> {
-    field.parse().map_err(|_| format!("`{field}` is not a number that `{column}` can take"))
-}
-
 /// The first time after, where the file gives the last time of all.
-fn last(at: i64, inclusive: bool, field: &str) -> Result<i64, String> {
-    at.checked_add(i64::from(inclusive)).ok_or_else(|| format!("`{field}` overflows"))
+fn last(at: i64, inclusive: bool) -> Result<i64, String> {
+    at.checked_add(i64::from(inclusive)).ok_or_else(|| format!("`{at}` overflows"))
 }
 
 fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
@@ -205,7 +129,7 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
     };
     let (lower, upper) = span.split_once('-').ok_or_else(unknown)?;
     let lower: i64 = lower.parse().map_err(|_| unknown())?;
-    let upper = last(upper.parse().map_err(|_| unknown())?, inclusive, upper)?;
+    let upper = last(upper.parse().map_err(|_| unknown())?, inclusive)?;
     if upper < lower {
         return Err(format!("the gap `{text}` of `{}` ends before it begins", row.id));
     }
@@ -345,38 +269,31 @@ mod tests {
     use super::*;
     use cuweave_core::plan::{Effort, place_all};
 
-    fn fault(text: &str) -> String {
-        read(text).unwrap_err().to_string()
-    }
-
     #[test]
-    fn faults_name_the_line_and_what() {
-        assert_eq!(fault(""), "line 1: no header: the file is empty");
-        assert_eq!(fault("id,lower,upper\n"), "line 1: column `size` is missing");
-        assert_eq!(fault("id,lower,upper,size,size\n"), "line 1: column `size` is given twice");
-        assert!(
-            fault("id,lower,upper,size,colour\n").starts_with("line 1: unknown column `colour`; known are")
-        );
-        let with = |row: &str| fault(&format!("id,lower,upper,size\na,0,1,1\n{row}\n"));
-        assert_eq!(with("b,0,1"), "line 3: 3 fields where the header has 4");
-        assert_eq!(with("b,0,x,1"), "line 3: `x` is not a number that `upper` can take");
-        assert_eq!(with("b,0,1,-4"), "line 3: `-4` is not a number that `size` can take");
-        assert_eq!(with("b,0,1,1e3"), "line 3: `1e3` is not a number that `size` can take");
-        assert_eq!(with("b,5,4,1"), "line 3: `b` ends at 4 before it begins at 5");
-        assert_eq!(with("a,0,1,1"), "line 3: the id `a` is already used in line 2");
-        assert_eq!(with(",0,1,1"), "line 3: the id is empty");
-        assert_eq!(
-            with("b,0,1,9223372036854775807"),
-            "line 3: the sizes overflow with `b`: their sum is above 2^62"
-        );
-        let gap = |gap: &str| fault(&format!("id,lower,upper,size,alignment,gaps\na,2,9,8,1,{gap}\n"));
-        assert_eq!(gap("3"), "line 2: the gap `3` of `a` is neither lower-upper nor lower-upper@from:to");
-        assert_eq!(gap("3-x"), "line 2: the gap `3-x` of `a` is neither lower-upper nor lower-upper@from:to");
-        assert_eq!(gap("5-4"), "line 2: the gap `5-4` of `a` ends before it begins");
-        assert_eq!(gap("1-4"), "line 2: the gap `1-4` lies outside the life of `a`");
-        assert_eq!(gap("3-4@2:9"), "line 2: the gap `3-4@2:9` holds bytes outside the size of `a`");
-        assert_eq!(gap("3-5 4-6"), "line 2: two gaps of `a` overlap at 4");
-        assert_eq!(fault("id,lower,upper,size,alignment\na,0,1,1,0\n"), "line 2: the alignment of `a` is 0");
+    fn faults_say_what_and_where() {
+        let fault = |text: &str, said: &str| {
+            let fault = read(text).unwrap_err();
+            assert!(fault.contains(said), "{fault}");
+        };
+        fault("id,lower,upper\na,0,1\n", "missing field `size`");
+        fault("id,lower,upper,size,size\na,0,1,1,1\n", "duplicate field `size`");
+        fault("id,lower,upper,size,colour\na,0,1,1,1\n", "unknown field `colour`");
+        fault("id,lower,size\na,0,1\n", "`a` has no end");
+        let with = |row: &str, said| fault(&format!("id,lower,upper,size\na,0,1,1\n{row}\n"), said);
+        with("b,0,1", "line: 3");
+        with("b,0,x,1", "line: 3");
+        with("b,0,1,-4", "line: 3");
+        with("b,5,4,1", "`b` ends at 4 before it begins at 5");
+        with("a,0,1,1", "the id `a` is used twice");
+        with("b,0,1,9223372036854775807", "the sizes overflow with `b`: their sum is above 2^62");
+        let gap = |gap: &str, said| fault(&format!("id,lower,upper,size,gaps\na,2,9,8,{gap}\n"), said);
+        gap("3", "the gap `3` of `a` is neither lower-upper nor lower-upper@from:to");
+        gap("3-x", "the gap `3-x` of `a` is neither lower-upper nor lower-upper@from:to");
+        gap("5-4", "the gap `5-4` of `a` ends before it begins");
+        gap("1-4", "the gap `1-4` lies outside the life of `a`");
+        gap("3-4@2:9", "the gap `3-4@2:9` holds bytes outside the size of `a`");
+        gap("3-5 4-6", "two gaps of `a` overlap at 4");
+        fault("id,lower,upper,size,alignment\na,0,1,1,0\n", "the alignment of `a` is 0");
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
+use cuweave_core::index::Index;
 use cuweave_core::ir::{BufferId, Origin};
 use cuweave_core::operation::Place;
-use cuweave_core::picture::{bytes, folded};
+use cuweave_core::picture::{bytes, folded, is_direction};
+use serde_json::{Value, json};
 
 use crate::profile::duration;
 
-use super::folds::{End, Item, View, buffers, first};
+use super::folds::{End, Item, Link, View, buffers, first};
 use super::scene::Scene;
 use super::statements::Lines;
 use super::svg::{Times, because, time};
@@ -18,33 +20,19 @@ const MOST_MEMBERS: usize = 24;
 
 /// Returns the text of the data: the buffers, and for each drawing its boxes and edges.
 pub(super) fn data(scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lines<'_>) -> String {
-    let mut text = String::from("{\"buffers\":[");
-    for (at, id) in scene.program.buffers.ids().enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        let _ = write!(text, "{comma}{}", buffer(scene, id));
-    }
-    text.push_str("],\"views\":[");
-    for (at, view) in views.iter().enumerate() {
-        text.push_str(if at == 0 { "{\"boxes\":[" } else { ",{\"boxes\":[" });
-        let boxes: Vec<String> =
+    let buffers: Vec<Value> = scene.program.buffers.ids().map(|id| buffer(scene, id)).collect();
+    let view = |view: &View| {
+        let boxes: Vec<Value> =
             view.items.iter().map(|item| a_box(scene, view, item, times, lines)).collect();
-        text.push_str(&boxes.join(","));
-        text.push_str("],\"edges\":[");
         let heads = heads(view);
-        let edges: Vec<String> = view
-            .links
-            .iter()
-            .map(|link| {
-                let [from, to] = [link.from, link.to].map(|end| ends(&heads, end));
-                let turn = if link.back { 1 } else { 0 };
-                format!("[{from},{to},{},{turn}]", quoted(&because(scene, link)))
-            })
-            .collect();
-        text.push_str(&edges.join(","));
-        text.push_str("]}");
-    }
-    text.push_str("]}");
-    text
+        let edge = |link: &Link| {
+            let [from, to] = [link.from, link.to].map(|end| ends(&heads, end));
+            json!([from, to, visible(&because(scene, link)), u8::from(link.back)])
+        };
+        json!({"boxes": boxes, "edges": view.links.iter().map(edge).collect::<Vec<_>>()})
+    };
+    let views: Vec<Value> = views.iter().map(view).collect();
+    in_a_script(&json!({"buffers": buffers, "views": views}).to_string())
 }
 
 /// Returns the heads of the bodies of each statement.
@@ -59,15 +47,14 @@ fn heads(view: &View) -> Vec<Vec<usize>> {
 }
 
 /// Returns the boxes of an end of an edge.
-fn ends(heads: &[Vec<usize>], end: End) -> String {
-    let list = match end {
+fn ends(heads: &[Vec<usize>], end: End) -> Vec<usize> {
+    match end {
         End::Item(item) => vec![item],
         End::Body(first) => heads[first].clone(),
-    };
-    format!("[{}]", list.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+    }
 }
 
-fn buffer(scene: &Scene<'_>, id: BufferId) -> String {
+fn buffer(scene: &Scene<'_>, id: BufferId) -> Value {
     let buffer = &scene.program.buffers[id];
     let place = match (scene.operations.places.get(id), buffer.origin) {
         (Some(Place::Inside { memory, offset }), _) => {
@@ -78,10 +65,10 @@ fn buffer(scene: &Scene<'_>, id: BufferId) -> String {
         (_, Origin::Pinned { .. }) => "pinned memory of the caller".to_owned(),
         _ => "memory of the caller".to_owned(),
     };
-    format!("[{},{}]", quoted(&buffer.name), quoted(&place))
+    json!([visible(&buffer.name), visible(&place)])
 }
 
-fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lines<'_>) -> String {
+fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lines<'_>) -> Value {
     let operation = scene.operations.list.iter().nth(first(item));
     let (name, kind) = operation.map_or(("", ""), |operation| (&*operation.name, scene.kind(operation)));
     let name = match item.body.filter(|_| item.is_head) {
@@ -97,61 +84,57 @@ fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lin
     if operation.is_some_and(|operation| operation.sources.len() > 1) || item.nodes.len() > 1 {
         let named = sources().map(|&source| {
             let (file, line) = scene.place(source);
-            quoted(&format!("{} {file}:{line}", scene.program.statements[source].name))
+            visible(&format!("{} {file}:{line}", scene.program.statements[source].name))
         });
         members = named.take(MOST_MEMBERS).collect();
     }
-    let list = |numbers: &mut dyn Iterator<Item = usize>| {
-        let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-        numbers.join(",")
-    };
     let used = buffers(scene, item);
-    let numbers = |writes: bool| {
-        let own = used.iter().filter(move |(_, written)| *written == writes);
-        own.map(|(buffer, _)| cuweave_core::index::Index::index(*buffer))
+    let numbers = |writes: bool| -> Vec<usize> {
+        let own = used.iter().filter(|(_, written)| *written == writes);
+        own.map(|(buffer, _)| buffer.index()).collect()
     };
-    let (reads, writes) = (list(&mut numbers(false)), list(&mut numbers(true)));
     let time = time(&item.nodes, times).map_or_else(String::new, |timed| duration(timed.time));
     let device = if scene.several_devices { item.device.to_string() } else { String::new() };
-    format!(
-        "{{\"n\":{},\"k\":{},\"c\":{},\"s\":{},\"l\":[{}],\"r\":[{reads}],\"w\":[{writes}],\"t\":{},\"d\":{},\"m\":[{}]}}",
-        quoted(&name),
-        quoted(kind),
-        item.nodes.len(),
-        sources().count(),
-        list(&mut own.into_iter()),
-        quoted(&time),
-        quoted(&device),
-        members.join(",")
-    )
+    json!({
+        "n": visible(&name),
+        "k": kind,
+        "c": item.nodes.len(),
+        "s": sources().count(),
+        "l": own,
+        "r": numbers(false),
+        "w": numbers(true),
+        "t": time,
+        "d": device,
+        "m": members,
+    })
 }
 
-/// Returns a JSON string that neither ends a script nor begins a comment where it stands in HTML.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
+/// Returns a text without what is not seen: control characters and those that turn the direction of text.
+fn visible(text: &str) -> String {
+    text.chars().filter(|&c| !c.is_control() && !is_direction(c)).collect()
+}
+
+/// Returns a JSON text that neither ends a script nor begins a comment where it stands in HTML.
+fn in_a_script(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
         match c {
-            '"' | '\\' | '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
+                let _ = write!(text, "\\u{:04x}", u32::from(c));
             }
-            _ if c.is_control() || cuweave_core::picture::is_direction(c) => {}
-            _ => quoted.push(c),
+            _ => text.push(c),
         }
     }
-    quoted.push('"');
-    quoted
+    text
 }
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{in_a_script, visible};
 
     #[test]
     fn strings_stay_in_their_script() {
-        assert_eq!(
-            quoted("a\"b\\</script><!--\u{1}\u{2028}é"),
-            "\"a\\u0022b\\u005c\\u003c/script\\u003e\\u003c!--\\u2028é\""
-        );
+        let json = serde_json::Value::from(visible("a\"b\\</script><!--\u{1}\u{2028}é")).to_string();
+        assert_eq!(in_a_script(&json), "\"a\\\"b\\\\\\u003c/script\\u003e\\u003c!--\\u2028é\"");
     }
 }

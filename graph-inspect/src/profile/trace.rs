@@ -1,6 +1,6 @@
 //! A profile as a trace in Chrome's format: an object with a list of events, whose times are in microseconds.
 
-use std::fmt::Write;
+use serde_json::{Value, json};
 
 use super::types::{Entry, Profile};
 
@@ -44,21 +44,21 @@ fn trace(profile: &Profile) -> String {
         events.slice(Track { process: ORDER, thread: lane + 1 }, entry, entry.start);
     }
     let total = &profile.total;
-    let mut text = String::from("{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    let _ = write!(
-        text,
-        "\"function\":{},\"launches\":{},\"simulated\":{},\"launch_us\":{},\"launch_min_us\":{},\"launch_max_us\":{},\"sum_us\":{},\"critical_path_us\":{}",
-        quoted(name),
-        profile.launches,
-        profile.simulated,
-        number(total.mean),
-        number(total.min),
-        number(total.max),
-        number(profile.sum()),
-        number(profile.critical_path())
-    );
-    let _ = writeln!(text, "}},\"traceEvents\":[\n{}\n]}}", events.0.join(",\n"));
-    text
+    let text = json!({
+        "displayTimeUnit": "ns",
+        "otherData": {
+            "function": name,
+            "launches": profile.launches,
+            "simulated": profile.simulated,
+            "launch_us": number(total.mean),
+            "launch_min_us": number(total.min),
+            "launch_max_us": number(total.max),
+            "sum_us": number(profile.sum()),
+            "critical_path_us": number(profile.critical_path()),
+        },
+        "traceEvents": events.0,
+    });
+    format!("{text}\n")
 }
 
 /// Returns the start of each entry if they run one after the other. Those of a body begin with the conditional node.
@@ -117,99 +117,54 @@ fn lanes(profile: &Profile) -> (Vec<u32>, u32) {
 }
 
 /// The events of a trace, each as an object.
-struct Events(Vec<String>);
+struct Events(Vec<Value>);
 
 impl Events {
     /// Names a process or a thread.
     fn name(&mut self, what: &str, process: u32, thread: u32, name: &str) {
-        self.0.push(format!(
-            "{{\"ph\":\"M\",\"pid\":{process},\"tid\":{thread},\"name\":\"{what}\",\"args\":{{\"name\":{}}}}}",
-            quoted(name)
-        ));
+        self.0.push(json!({"ph": "M", "pid": process, "tid": thread, "name": what, "args": {"name": name}}));
     }
 
     /// Adds an entry, and the members of its batch as slices inside its own.
     fn slice(&mut self, track: Track, entry: &Entry, start: f64) {
-        let mut args = vec![
-            ("statement".to_owned(), quoted(entry.statement)),
-            ("node".to_owned(), quoted(entry.node)),
-            ("critical".to_owned(), entry.critical.to_string()),
-            ("launches".to_owned(), entry.launches.to_string()),
-            ("min_us".to_owned(), number(entry.time.min)),
-            ("max_us".to_owned(), number(entry.time.max)),
-        ];
-        let mut more =
-            |name: &str, value: Option<String>| args.extend(value.map(|value| (name.to_owned(), value)));
-        more("at", entry.at.as_ref().map(|at| quoted(&format!("{}:{}", at.file, at.line))));
-        more("kernel", entry.kernel.as_deref().map(quoted));
-        more("bytes", (entry.bytes > 0).then(|| entry.bytes.to_string()));
-        more("bytes_per_second", entry.bandwidth().map(number));
-        more("turns", entry.turns.map(|turns| number(turns.mean)));
-        more("members", (!entry.members.is_empty()).then(|| entry.members.len().to_string()));
-        self.complete(track, &entry.name, entry.node, start, entry.time.mean, &args);
+        let mut args = json!({
+            "statement": entry.statement,
+            "node": entry.node,
+            "critical": entry.critical,
+            "launches": entry.launches,
+            "min_us": number(entry.time.min),
+            "max_us": number(entry.time.max),
+            "at": entry.at.as_ref().map(|at| format!("{}:{}", at.file, at.line)),
+            "kernel": entry.kernel,
+            "bytes": (entry.bytes > 0).then_some(entry.bytes),
+            "bytes_per_second": entry.bandwidth().map(number),
+            "turns": entry.turns.map(|turns| number(turns.mean)),
+            "members": (!entry.members.is_empty()).then_some(entry.members.len()),
+        });
+        if let Value::Object(args) = &mut args {
+            args.retain(|_, value| !value.is_null());
+        }
+        self.complete(track, &entry.name, entry.node, start, entry.time.mean, args);
         let mut begin = start;
         for member in &entry.members {
-            let args = [
-                ("at".to_owned(), quoted(&format!("{}:{}", member.at.file, member.at.line))),
-                ("bytes".to_owned(), member.bytes.to_string()),
-                ("estimate".to_owned(), "true".to_owned()),
-            ];
+            let at = format!("{}:{}", member.at.file, member.at.line);
+            let args = json!({"at": at, "bytes": member.bytes, "estimate": true});
             let name = format!("{} (estimated share)", member.name);
-            self.complete(track, &name, "member", begin, member.time, &args);
+            self.complete(track, &name, "member", begin, member.time, args);
             begin += member.time;
         }
     }
 
-    fn complete(
-        &mut self,
-        Track { process, thread }: Track,
-        name: &str,
-        category: &str,
-        start: f64,
-        time: f64,
-        args: &[(String, String)],
-    ) {
-        let args: Vec<String> = args.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-        self.0.push(format!(
-            "{{\"ph\":\"X\",\"pid\":{process},\"tid\":{thread},\"name\":{},\"cat\":\"{category}\",\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",
-            quoted(name),
-            number(start),
-            number(time),
-            args.join(",")
-        ));
+    fn complete(&mut self, track: Track, name: &str, category: &str, start: f64, time: f64, args: Value) {
+        let Track { process, thread } = track;
+        let (start, time) = (number(start), number(time));
+        self.0.push(json!({
+            "ph": "X", "pid": process, "tid": thread, "name": name, "cat": category, "ts": start, "dur": time, "args": args,
+        }));
     }
 }
 
-/// Formats a number that is finite.
-fn number(number: f64) -> String {
-    if number.is_finite() { format!("{number:.3}") } else { "0".to_owned() }
-}
-
-/// Formats a string of JSON.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c < ' ' => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strings_are_quoted() {
-        assert_eq!(quoted("a\"b\\c\n\u{1}é"), "\"a\\\"b\\\\c\\u000a\\u0001é\"");
-        assert_eq!([1.5, f64::NAN, f64::INFINITY].map(number), ["1.500", "0", "0"]);
-    }
+/// Returns a number in thousandths; 0 for those that JSON does not have.
+fn number(number: f64) -> f64 {
+    if number.is_finite() { (number * 1000.0).round() / 1000.0 } else { 0.0 }
 }

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::CudaContext;
+use sha2::{Digest, Sha256};
 
 use crate::cuda::{self, Context, Driver, Failure, RawModule, Simulator};
 
-use super::digest::{Digest, sha256};
-use super::store;
+use super::store::{self, CodeKey};
 
 /// The maximum number of bytes of code that are kept in memory.
 const MOST_BYTES: usize = 64 << 20;
@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 64 << 20;
 const MOST_THREADS: usize = 16;
 
 /// The code that was used last, the latest at the end.
-static KEPT: Mutex<Vec<(Digest, Arc<[u8]>)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(CodeKey, Arc<[u8]>)>> = Mutex::new(Vec::new());
 
 /// The result of a load: a failure comes with the log of the driver's compiler.
 pub(crate) type Load = std::result::Result<RawModule, (Failure, String)>;
@@ -47,7 +47,7 @@ pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
 
 /// Links the texts that are not kept yet, on several threads. A failure is found again when the text is loaded.
 pub(crate) fn link_all(driver: &'static Driver, ctx: &CudaContext, texts: &[&str]) {
-    let missing: Vec<(Digest, &str)> = texts
+    let missing: Vec<(CodeKey, &str)> = texts
         .iter()
         .filter(|text| is_linked(text))
         .map(|&text| (key(driver, ctx, text), text))
@@ -86,7 +86,7 @@ fn is_linked(text: &str) -> bool {
 }
 
 /// Returns the digest of all that the code of a text depends on.
-fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> Digest {
+fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> CodeKey {
     static RELEASE: OnceLock<Vec<u8>> = OnceLock::new();
     let release = RELEASE.get_or_init(|| {
         let simulated = if Simulator::get().is_some() { "simulated" } else { "" };
@@ -99,11 +99,12 @@ fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> Digest {
     let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
     let [major, minor] = capability.map(u32::to_le_bytes);
     let length = cuweave_core::index::wide(release.len()).to_le_bytes();
-    sha256(&[b"cuweave code 1", &major, &minor, &length, release, text.as_bytes()])
+    let parts: [&[u8]; 6] = [b"cuweave code 1", &major, &minor, &length, release, text.as_bytes()];
+    parts.iter().fold(Sha256::new(), Sha256::chain_update).finalize().into()
 }
 
 /// Returns the kept code of a key.
-fn known(key: &Digest) -> Option<Arc<[u8]>> {
+fn known(key: &CodeKey) -> Option<Arc<[u8]>> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(at) = kept.iter().position(|(known, _)| known == key) {
         let found = kept.remove(at);
@@ -118,12 +119,12 @@ fn known(key: &Digest) -> Option<Arc<[u8]>> {
 }
 
 /// Keeps code in memory and on disk.
-fn keep(key: Digest, code: Arc<[u8]>) {
+fn keep(key: CodeKey, code: Arc<[u8]>) {
     store::write(&key, &code, Simulator::get().is_some());
     remember(key, code);
 }
 
-fn remember(key: Digest, code: Arc<[u8]>) {
+fn remember(key: CodeKey, code: Arc<[u8]>) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.retain(|(known, _)| *known != key);
     kept.push((key, code));
@@ -134,7 +135,7 @@ fn remember(key: Digest, code: Arc<[u8]>) {
 }
 
 /// Removes code that the driver does not take.
-fn forget(key: &Digest) {
+fn forget(key: &CodeKey) {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != key);
     store::remove(key, Simulator::get().is_some());
 }

@@ -2,7 +2,7 @@
 //!
 //! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
-//! - `code`, `digest`, `store`: machine code of PTX, kept in memory and on disk;
+//! - `code`, `store`: machine code of PTX, kept in memory and on disk;
 //! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources;
 //! - `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`, `spans`: the checks that the device supports a launch, that its threads write all elements
@@ -13,7 +13,6 @@ mod batched;
 mod code;
 mod coverage;
 mod declaration;
-mod digest;
 mod facts;
 mod fitting;
 mod forwarding;

@@ -10,13 +10,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::digest::{Digest, sha256};
+use sha2::{Digest, Sha256};
+
+/// What a kept code is found by: a digest of all that it depends on.
+pub(crate) type CodeKey = [u8; 32];
 
 /// The variable that says where machine code is kept: a folder, or `0` or `off` for nowhere.
 const VARIABLE: &str = "CUWEAVE_CODE_CACHE";
 /// The first bytes of a file. Then come the digest of its name, the digest of the code, and the code.
 const MAGIC: &[u8; 16] = b"cuweave code 1\n\0";
-const HEADER: usize = MAGIC.len() + 2 * size_of::<Digest>();
+const HEADER: usize = MAGIC.len() + 2 * size_of::<CodeKey>();
 /// The maximum number of bytes of all files. When they are more, the ones used least recently go.
 const MOST_BYTES: u64 = 256 << 20;
 /// The number of files that are written between two looks at the size of the folder.
@@ -78,14 +81,14 @@ fn folder(simulated: bool) -> Option<PathBuf> {
 }
 
 /// Returns the path of the file of a key.
-fn path(folder: &Path, key: &Digest) -> PathBuf {
+fn path(folder: &Path, key: &CodeKey) -> PathBuf {
     let mut name: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     name.push_str(".cubin");
     folder.join(name)
 }
 
 /// Returns the kept code of a key.
-pub(crate) fn read(key: &Digest, simulated: bool) -> Option<Vec<u8>> {
+pub(crate) fn read(key: &CodeKey, simulated: bool) -> Option<Vec<u8>> {
     let path = path(&folder(simulated)?, key);
     let mut file = File::open(&path).ok()?;
     let code = contents(&mut file, key);
@@ -97,7 +100,7 @@ pub(crate) fn read(key: &Digest, simulated: bool) -> Option<Vec<u8>> {
 }
 
 /// Returns the code of an open file, if the file is the user's own and whole.
-fn contents(file: &mut File, key: &Digest) -> Option<Vec<u8>> {
+fn contents(file: &mut File, key: &CodeKey) -> Option<Vec<u8>> {
     let about = file.metadata().ok()?;
     if !about.is_file() || about.len() > MOST_BYTES || !is_own(&about) {
         return None;
@@ -105,19 +108,19 @@ fn contents(file: &mut File, key: &Digest) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     let (header, code) = bytes.split_at_checked(HEADER)?;
-    let expected = [MAGIC.as_slice(), key, &sha256(&[code])].concat();
+    let expected = [MAGIC.as_slice(), key, &Sha256::digest(code)].concat();
     (header == expected && !code.is_empty()).then(|| code.to_vec())
 }
 
 /// Removes the code of a key.
-pub(crate) fn remove(key: &Digest, simulated: bool) {
+pub(crate) fn remove(key: &CodeKey, simulated: bool) {
     if let Some(folder) = folder(simulated) {
         let _ = fs::remove_file(path(&folder, key));
     }
 }
 
 /// Keeps the code of a key, if that is possible.
-pub(crate) fn write(key: &Digest, code: &[u8], simulated: bool) {
+pub(crate) fn write(key: &CodeKey, code: &[u8], simulated: bool) {
     static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let Some(folder) = folder(simulated) else { return };
     if make_folder(&folder).is_none() {
@@ -128,7 +131,7 @@ pub(crate) fn write(key: &Digest, code: &[u8], simulated: bool) {
     let written = new_file(&unfinished).and_then(|mut file| {
         file.write_all(MAGIC)?;
         file.write_all(key)?;
-        file.write_all(&sha256(&[code]))?;
+        file.write_all(&Sha256::digest(code))?;
         file.write_all(code)
     });
     if written.and_then(|()| fs::rename(&unfinished, path(&folder, key))).is_err() {
