@@ -87,7 +87,7 @@
 //! # Features
 //!
 //! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, `&[half::f16; n]` in kernels and graphs
-//!   alike; `f16` is its earlier name;
+//!   alike;
 //! - `blas`: products of matrices by cuBLASLt, in the module `blas`;
 //! - `nccl`: collectives of several devices and processes by NCCL, in the module `nccl`;
 //! - `inspect`, on: reports, pictures, pages and profiles of graphs, by the crate `cuweave-inspect`. Without it there are none of

@@ -155,7 +155,7 @@ fn fills_and_copies_take_elements_of_one_type() {
         node,
         (
             line,
-            "CW401: `fill` does not take elements of type `[f32; 2]`\n= note: `fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `f16` also `half::f16` and `half::bf16`",
+            "CW401: `fill` does not take elements of type `[f32; 2]`\n= note: `fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`",
         ),
     );
     // All of them were refused: nothing of them is in the graph.

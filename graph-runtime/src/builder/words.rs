@@ -61,7 +61,7 @@ pub(super) fn misfit(
 
 /// Returns the error of a fill of elements of a type that cannot be filled.
 pub(super) fn not_fillable(at: &At, element: &str) -> Error {
-    let note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `f16` also `half::f16` and `half::bf16`";
+    let note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`";
     let message = format!("`fill` does not take elements of type `{element}`");
     refused(at, Code::CW401, &message, &[note.to_owned()], None)
 }
