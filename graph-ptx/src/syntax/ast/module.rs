@@ -141,11 +141,6 @@ impl<'a> Function<'a> {
         self.parameters.iter().position(|parameter| parameter.name == name)
     }
 
-    /// True if it never returns (`.noreturn`).
-    pub fn noreturn(&self) -> bool {
-        self.performance(".noreturn").is_some()
-    }
-
     /// Byte offset of each parameter in the parameter space of a launch, and the size of it all.
     pub fn layout(&self) -> (Vec<u64>, u64) {
         let mut offsets = Vec::with_capacity(self.parameters.len());

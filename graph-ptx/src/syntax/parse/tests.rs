@@ -55,7 +55,7 @@ fn reads_heads_and_parameters() {
     assert!(module.source(entry.parameters_span).ends_with("d\n)"));
     assert!(module.source(entry.span).ends_with("{ ret; }"));
     let f = module.function("f").unwrap();
-    assert!(f.noreturn() && f.body.is_none() && f.linkage == Linkage::Weak);
+    assert!(f.performance(".noreturn").is_some() && f.body.is_none() && f.linkage == Linkage::Weak);
     assert_eq!(f.parameters[0].space, Space::Reg);
 }
 
