@@ -5,8 +5,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use cuweave_core::plan::nodes::memory_nodes;
-use cuweave_core::plan::{self, BufferOrder, Effort};
+use cuweave_core::plan::{self, Effort};
 use cuweave_core::reach::Reach;
 use cuweave_testkit::traces;
 
@@ -14,8 +13,8 @@ use cuweave_testkit::traces;
 mod models;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("| graph | buffers | bound | default | ms | thorough | ms | memory nodes |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("| graph | buffers | bound | default | ms | thorough | ms |");
+    println!("|---|---|---|---|---|---|---|");
     for (name, graph) in models::all() {
         let reach = Reach::of(&graph.preds)?;
         let buffers = graph.buffers;
@@ -23,9 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let plan = plan::plan(&reach, &buffers, effort)?;
             Ok((plan.total, plan.bound.bytes))
         })?;
-        let order = BufferOrder::of(&reach, &buffers);
-        let packed = memory_nodes(&reach, &buffers, &order).packing.bytes as f64 / bytes as f64;
-        println!("| {name} | {} | {bytes} | {cells} | {packed:.3} |", buffers.len());
+        println!("| {name} | {} | {bytes} | {cells} |", buffers.len());
     }
     let Some(folder) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) else { return Ok(()) };
     let mut files: Vec<_> = std::fs::read_dir(Path::new(&folder))?
@@ -36,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let problem = traces::problem(&traces::read(&std::fs::read_to_string(&file)?)?);
         let (bytes, cells) =
             cells(|effort| Ok((plan::place_all(&problem, effort).total, problem.bound.bytes)))?;
-        println!("| {} | {} | {bytes} | {cells} | |", file.display(), problem.sizes.len());
+        println!("| {} | {} | {bytes} | {cells} |", file.display(), problem.sizes.len());
     }
     Ok(())
 }

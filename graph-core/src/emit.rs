@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use crate::index::{Vector, size};
 use crate::ir::{Device, Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
-use crate::layout::{Layout, Ranks};
+use crate::layout::Layout;
 use crate::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
 use crate::place::{LiveRange, Placed};
 use crate::reach::Cycle;
@@ -34,7 +34,7 @@ pub fn emit(
     tuning: &Tuning,
 ) -> Result<Operations, Cycle> {
     let mut draft = UnsortedOperations { scopes: Scopes::of(program), ..UnsortedOperations::default() };
-    draft.statements(program, placed, nodes, layout.ranks.as_ref());
+    draft.statements(program, placed, nodes);
     let depth = depth(program, placed);
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
@@ -44,7 +44,6 @@ pub fn emit(
         memories: layout.memories,
         places: layout.places,
         bounds: layout.bounds,
-        packed: layout.packed,
         budget: None,
         edges_before_reduction,
         depth,
@@ -113,7 +112,7 @@ impl UnsortedOperations {
         self.keys.push(Priority { position, phase })
     }
 
-    fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
+    fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch]) {
         let batch_of = by_member(batches);
         self.of_statement = Vector::filled(OperationId::NONE, program.statements.len());
         for (id, statement) in program.statements.enumerate() {
@@ -129,7 +128,6 @@ impl UnsortedOperations {
                 count => format!("{} and {} more", statement.name, count - 1).into(),
             };
             let position = placed.reach.positions()[id].as_u32();
-            let position = ranks.map_or(position, |ranks| ranks.statements[id]);
             let at = self.push(
                 Operation {
                     what: What::Statement(kind),
@@ -199,15 +197,6 @@ impl UnsortedOperations {
             if ranges.iter().all(|range| range.freed) {
                 let name = format!("free {}", block.name);
                 frees[memory] = Some(self.free(What::Free { memory }, name, block.device, ranges, placed));
-            }
-        }
-        if let Some(ranks) = &layout.ranks {
-            for (list, ranks) in [(&allocs, &ranks.allocs), (&frees, &ranks.frees)] {
-                for (at, &rank) in list.iter().zip(ranks) {
-                    if let Some(at) = at {
-                        self.keys[*at] = Priority { position: rank, phase: Phase::AtStatement };
-                    }
-                }
             }
         }
         for (memory, alloc) in allocs.enumerate() {

@@ -13,7 +13,6 @@ use crate::operation::{MemoryBlock, MemoryBounds, MemoryId, Place};
 use crate::place::{LiveRange, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
-use crate::plan::nodes::Emit;
 
 /// The memory and offset of each buffer of a program, and the order of the memory nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,22 +27,6 @@ pub struct Layout {
     pub free_after: Vector<MemoryId, Vec<MemoryId>>,
     /// The bounds of the plan.
     pub bounds: Option<MemoryBounds>,
-    /// The order in which operations are added, for memory nodes: the addresses depend on it.
-    pub ranks: Option<Ranks>,
-    /// The bytes in which the driver is expected to place the buffers of memory nodes. `None` if the compiler places them, and for
-    /// nodes on several devices.
-    pub packed: Option<u64>,
-}
-
-/// The rank of each operation in the order in which operations are added.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranks {
-    /// The ranks of statements.
-    pub statements: Vector<StatementId, u32>,
-    /// By memory.
-    pub allocs: Vector<MemoryId, u32>,
-    /// By memory.
-    pub frees: Vector<MemoryId, u32>,
 }
 
 /// The reason why buffers cannot be laid out.
@@ -261,8 +244,8 @@ pub(crate) fn plan_error(
     LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
 }
 
-/// Gives each buffer a memory of its own, allocated by a node. The edges between memory nodes, and the order in which all nodes are added, are
-/// chosen for the driver's packing. A kernel with a programmatic edge must not wait for a free and an alloc between it and its producer:
+/// Gives each buffer a memory of its own, allocated by a node. The edges between memory nodes are chosen for the driver's
+/// packing. A kernel with a programmatic edge must not wait for a free and an alloc between it and its producer:
 /// the dependents by programmatic edges of the last users of a buffer count as its users.
 fn nodes(
     program: &Program,
@@ -281,19 +264,7 @@ fn nodes(
     }
     let order = plan::BufferOrder::of(&placed.reach, &list);
     let chosen = plan::nodes::memory_nodes(&placed.reach, &list, &order);
-    let mut ranks = Ranks {
-        statements: Vector::filled(0, program.statements.len()),
-        allocs: Vector::filled(0, list.len()),
-        frees: Vector::filled(0, list.len()),
-    };
     let memory_of = |buffer: BufferIndex| MemoryId::new(buffer.index());
-    for (rank, emit) in (0..).zip(&chosen.emission) {
-        match *emit {
-            Emit::Alloc(buffer) => ranks.allocs[memory_of(buffer)] = rank,
-            Emit::Node(statement) => ranks.statements[statement] = rank,
-            Emit::Free(buffer) => ranks.frees[memory_of(buffer)] = rank,
-        }
-    }
     // The driver shares no memory between devices.
     let device = |at: BufferIndex| program.device_of(ids[at]);
     let memories = |after: Vector<BufferIndex, Vec<BufferIndex>>| {
@@ -305,8 +276,6 @@ fn nodes(
     };
     layout.alloc_after = memories(chosen.alloc_after);
     layout.free_after = memories(chosen.free_after);
-    layout.ranks = Some(ranks);
-    layout.packed = (program.devices() == 1).then_some(chosen.packing.bytes);
     Ok(layout)
 }
 

@@ -73,12 +73,11 @@ pub struct Report {
     pub devices: usize,
     /// The number of edges between nodes of two devices. Each takes about 5.5 us on an H200.
     pub crossings: usize,
-    /// The memory that the graph needs, in bytes: with `memory = "nodes"` an expectation, since the driver places the buffers.
+    /// The memory that the graph needs, in bytes: with `memory = "nodes"` the most, since the driver places the buffers.
     pub planned_bytes: u64,
-    /// The bytes of all allocations of the graph together: more than `planned_bytes` with `memory = "nodes"`, where the driver
-    /// places buffers that follow one another in the same memory.
+    /// The bytes of all allocations of the graph together.
     pub allocated_bytes: u64,
-    /// The bytes that the device's graph pool reserves for it, in steps of 32 MiB.
+    /// The bytes that the device's graph pool reserves for it at most, in steps of 32 MiB.
     pub reserved_bytes: u64,
     /// The plan of the temporaries, if the compiler assigns their offsets and there are any.
     pub plan: Option<Plan>,
@@ -292,8 +291,6 @@ impl Report {
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let allocated: u64 = operations.memories.iter().map(|memory| memory.bytes).sum();
-        // The driver places what is in nodes.
-        let placed = operations.packed.map_or(in_nodes, |packed| packed.min(in_nodes));
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
         let mut left_alone = graph.left_alone.to_vec();
         left_alone.sort_by_cached_key(ToString::to_string);
@@ -341,9 +338,9 @@ impl Report {
             depth: operations.depth,
             devices: operations.devices(),
             crossings: operations.crossings(),
-            planned_bytes: allocated - in_nodes + placed,
+            planned_bytes: allocated,
             allocated_bytes: allocated,
-            reserved_bytes: placed.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
+            reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
             budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
             vouched_for: lists.vouched_for,

@@ -1,8 +1,9 @@
-//! Memory nodes, an alloc and a free for each buffer: the edges between them, and the order in which all nodes are added.
+//! Memory nodes, an alloc and a free for each buffer, and the edges between them.
 //!
 //! The driver assigns an address when an alloc node is added. It reuses blocks whose free nodes have a path to the alloc, splits
-//! blocks, and coalesces adjacent free blocks only if their frees are ordered (`plan/packing.rs`). So each buffer that is
-//! before another should have a path from its free to the alloc of the other, by few edges, and without order between kernels:
+//! blocks, and coalesces adjacent free blocks only if their frees are ordered: measured on an H200 with driver 580.159 (CUDA
+//! 13.0). So each buffer that is before another should have a path from its free to the alloc of the other, by few edges, and
+//! without order between kernels:
 //!
 //! - An edge from free(b) to alloc(c) is added only if b is before c: all predecessors of the free then precede all
 //!   successors of the alloc anyway.
@@ -13,11 +14,8 @@
 
 use std::cmp::Reverse;
 
-use super::emission::{self, MemoryEdges};
 use super::indices::{BufferIndex, Rank};
 use super::order::{BufferOrder, PlannerBuffer};
-use super::packing::Paths;
-pub use super::packing::{Emit, Packing};
 use crate::bits::{self, Matrix, has, or_into, set, words};
 use crate::index::Vector;
 use crate::reach::{Node, Reach};
@@ -27,20 +25,16 @@ const EDGES_A_BUFFER: usize = 2;
 /// The number of latest frees that are considered as the predecessor of a free.
 const LATEST: usize = 256;
 
-/// The edges between memory nodes, and the order in which all nodes are added.
+/// The edges between memory nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryNodes {
     /// For each buffer the buffers whose frees its alloc depends on, sorted.
     pub alloc_after: Vector<BufferIndex, Vec<BufferIndex>>,
     /// For each buffer the buffers whose frees its free depends on, sorted.
     pub free_after: Vector<BufferIndex, Vec<BufferIndex>>,
-    /// All nodes in a topological order. Buffers without users have no nodes; those that stay have no free.
-    pub emission: Vec<Emit>,
-    /// The expected packing by the driver.
-    pub packing: Packing,
 }
 
-/// Chooses the edges and the order for the buffers of a graph.
+/// Chooses the edges for the buffers of a graph. O(buffers^2).
 ///
 /// # Panics
 ///
@@ -53,11 +47,7 @@ pub fn memory_nodes(
 ) -> MemoryNodes {
     let mut linker = Linker::of(reach, buffers, order);
     linker.run();
-    let Linker { alloc_after, free_after, freed_at_alloc, freed_at_free, .. } = linker;
-    let paths = Paths { to_alloc: freed_at_alloc, to_free: freed_at_free };
-    let edges = MemoryEdges { alloc_after: &alloc_after, free_after: &free_after };
-    let (emission, packing) = emission::choose(reach, buffers, order, &edges, &paths);
-    MemoryNodes { alloc_after, free_after, emission, packing }
+    MemoryNodes { alloc_after: linker.alloc_after, free_after: linker.free_after }
 }
 
 /// Adds the edges of allocs and frees, in topological order of the graph.
@@ -199,24 +189,10 @@ mod tests {
     use crate::index::Index;
     use crate::plan::testing::{Family, graphs, listed, preds};
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     impl MemoryNodes {
         fn edges(&self) -> usize {
             self.alloc_after.iter().chain(&self.free_after).map(Vec::len).sum()
-        }
-
-        /// Returns the buffers that have an alloc node, and those that have a free node.
-        fn buffers(&self) -> (BTreeSet<BufferIndex>, BTreeSet<BufferIndex>) {
-            let mut both = (BTreeSet::new(), BTreeSet::new());
-            for emit in &self.emission {
-                match *emit {
-                    Emit::Alloc(b) => drop(both.0.insert(b)),
-                    Emit::Free(b) => drop(both.1.insert(b)),
-                    Emit::Node(_) => {}
-                }
-            }
-            both
         }
     }
 
@@ -254,26 +230,6 @@ mod tests {
                 }
             }
             prop_assert!(nodes.edges() <= 2 * buffers.len());
-            // Each node once, in a topological order.
-            let mut place = Vector::filled(None, all.len());
-            for (at, emit) in nodes.emission.iter().enumerate() {
-                let node = match *emit {
-                    Emit::Alloc(b) => alloc(b),
-                    Emit::Free(b) => free(b),
-                    Emit::Node(v) => v,
-                };
-                prop_assert!(place[node].replace(at).is_none());
-            }
-            for (v, preds) in all.enumerate() {
-                for &p in preds {
-                    prop_assert!(place[p].is_some() && place[p] < place[v]);
-                }
-            }
-            let (allocs, frees) = nodes.buffers();
-            for (b, buffer) in buffers.enumerate() {
-                prop_assert_eq!(allocs.contains(&b), !buffer.users.is_empty());
-                prop_assert_eq!(frees.contains(&b), !buffer.users.is_empty() && !buffer.stays);
-            }
         }
     }
 
@@ -295,8 +251,6 @@ mod tests {
             assert!(buffers.ids().all(|b| has(row, b) == (b.index() + 1 < c.index())));
         }
         assert!(linker.edges <= 2 * buffers.len());
-        let nodes = memory_nodes(&reach, &buffers, &order);
-        assert_eq!((nodes.packing.bytes, nodes.packing.arbitrary), (2 * 512, false));
     }
 
     /// Layers of 16, each node a predecessor of all of the next layer: chained frees keep the number of edges at two a buffer.
