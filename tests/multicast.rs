@@ -218,7 +218,7 @@ fn checks() {
         fault(memory[0].read::<u64>(&streams[0], 8, usize::MAX)),
         MulticastFault::Outside { .. }
     ));
-    assert_eq!(memory[0].read::<u64>(&streams[0], 0, 0).unwrap(), []);
+    assert_eq!(memory[0].read::<u64>(&streams[0], 0, 0).unwrap(), [0; 0]);
     drop((held, beside));
     nothing_reported();
 }
