@@ -43,6 +43,7 @@ pub fn emit(
         of_statement: Vector::new(),
         memories: layout.memories,
         places: layout.places,
+        at_least: layout.at_least,
         bounds: layout.bounds,
         budget: None,
         edges_before_reduction,

@@ -232,6 +232,8 @@ pub struct Operations {
     pub places: Vector<BufferId, Place>,
     /// The bounds of the plan of the temporaries, if there is one.
     pub bounds: Option<MemoryBounds>,
+    /// The least bytes in which the driver can place the buffers of memory nodes; `None` if the compiler places them.
+    pub at_least: Option<u64>,
     /// The effects of the budget, if there is one.
     pub budget: Option<Budgeted>,
     /// Edges before transitive reduction, for the report.

@@ -73,11 +73,12 @@ pub struct Report {
     pub devices: usize,
     /// The number of edges between nodes of two devices. Each takes about 5.5 us on an H200.
     pub crossings: usize,
-    /// The memory that the graph needs, in bytes: with `memory = "nodes"` the most, since the driver places the buffers.
+    /// The memory that the graph needs, in bytes: with `memory = "nodes"` the least, since the driver places the buffers.
     pub planned_bytes: u64,
-    /// The bytes of all allocations of the graph together.
+    /// The bytes of all allocations of the graph together: more than `planned_bytes` with `memory = "nodes"`, where the driver
+    /// places buffers that follow one another in the same memory.
     pub allocated_bytes: u64,
-    /// The bytes that the device's graph pool reserves for it at most, in steps of 32 MiB.
+    /// The bytes that the device's graph pool reserves for it, in steps of 32 MiB.
     pub reserved_bytes: u64,
     /// The plan of the temporaries, if the compiler assigns their offsets and there are any.
     pub plan: Option<Plan>,
@@ -290,6 +291,7 @@ impl Report {
         } = counts;
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
+        let placed = operations.at_least.map_or(in_nodes, |least| least.min(in_nodes));
         let allocated: u64 = operations.memories.iter().map(|memory| memory.bytes).sum();
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
         let mut left_alone = graph.left_alone.to_vec();
@@ -338,9 +340,9 @@ impl Report {
             depth: operations.depth,
             devices: operations.devices(),
             crossings: operations.crossings(),
-            planned_bytes: allocated,
+            planned_bytes: allocated - in_nodes + placed,
             allocated_bytes: allocated,
-            reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
+            reserved_bytes: placed.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
             budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
             vouched_for: lists.vouched_for,
