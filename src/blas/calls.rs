@@ -47,7 +47,7 @@ pub unsafe fn gemv<T: Element, C: ResultOf<T>>(
     m: u32,
     n: u32,
 ) -> Result<(), Error> {
-    let operands = operands(stream, (a, x), y, scratch, None);
+    let operands = operands(stream, a, x, y, scratch, None);
     blas.run::<T, C>(stream, &Product::row_major(m, 1, n), Writes::All, &operands)
 }
 
