@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
 use crate::watch::{self, Aborted};
 
+use super::clock::{Clock, LastUse, REMEMBERED, StreamHistory};
 use super::unified::Unified;
 use super::uses::Uses;
 
@@ -52,32 +53,6 @@ pub(crate) struct Generation {
     alone: usize,
     /// The streams that have waited for others, by their last wait.
     clocks: Vec<(HeldStream, Clock)>,
-}
-
-/// A vector clock of a stream: for each stream that it has waited for, the place of the last use waited for.
-#[derive(Debug, Default)]
-pub(crate) struct Clock(Vec<(HeldStream, u64)>);
-
-/// The maximum number of entries of a clock, and of clocks. Without an entry a stream waits again.
-const REMEMBERED: usize = 16;
-
-impl Clock {
-    /// Returns true if a stream with this clock comes after the use.
-    fn is_after(&self, last: &LastUse) -> bool {
-        last.held && self.0.iter().any(|(stream, place)| *place >= last.place && stream.is(&last.stream))
-    }
-
-    fn learn(&mut self, last: &LastUse) {
-        match self.0.iter_mut().find(|(stream, _)| stream.is(&last.stream)) {
-            Some((_, place)) => *place = last.place.max(*place),
-            None => {
-                if self.0.len() >= REMEMBERED {
-                    self.0.remove(0);
-                }
-                self.0.push((last.stream.clone(), last.place));
-            }
-        }
-    }
 }
 
 /// The kind of a loan.
@@ -194,31 +169,6 @@ pub(crate) struct User {
     ended: AtomicBool,
     /// True if an entry that conflicts with its own was made since it last looked at all entries.
     outdated: AtomicBool,
-}
-
-/// The last use of a [`User`].
-#[derive(Clone, Debug)]
-struct LastUse {
-    stream: HeldStream,
-    /// Its place among all uses.
-    place: u64,
-    /// True if the event is known to record it.
-    held: bool,
-}
-
-/// A stream, and the uses by others that it has waited for.
-#[derive(Clone, Copy)]
-pub(crate) struct StreamHistory<'h> {
-    stream: &'h HeldStream,
-    /// `None` if it has waited for none.
-    clock: Option<&'h Clock>,
-}
-
-impl StreamHistory<'_> {
-    /// Returns true if later work on the stream comes after the use.
-    fn includes(&self, last: &LastUse) -> bool {
-        last.held && last.stream.is(self.stream) || self.clock.is_some_and(|clock| clock.is_after(last))
-    }
 }
 
 impl User {

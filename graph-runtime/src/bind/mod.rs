@@ -18,6 +18,7 @@ mod advice;
 mod bound;
 mod buffer;
 mod buffer_view;
+mod clock;
 mod flag;
 mod hint;
 mod hints;

@@ -1,0 +1,54 @@
+//! The vector clocks of streams: the uses that each has waited for.
+
+use crate::waits::HeldStream;
+
+/// A vector clock of a stream: for each stream that it has waited for, the place of the last use waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Clock(Vec<(HeldStream, u64)>);
+
+/// The maximum number of entries of a clock, and of clocks. Without an entry a stream waits again.
+pub(super) const REMEMBERED: usize = 16;
+
+impl Clock {
+    /// Returns true if a stream with this clock comes after the use.
+    pub fn is_after(&self, last: &LastUse) -> bool {
+        last.held && self.0.iter().any(|(stream, place)| *place >= last.place && stream.is(&last.stream))
+    }
+
+    pub fn learn(&mut self, last: &LastUse) {
+        match self.0.iter_mut().find(|(stream, _)| stream.is(&last.stream)) {
+            Some((_, place)) => *place = last.place.max(*place),
+            None => {
+                if self.0.len() >= REMEMBERED {
+                    self.0.remove(0);
+                }
+                self.0.push((last.stream.clone(), last.place));
+            }
+        }
+    }
+}
+
+/// The last use of a `User` of the ledger.
+#[derive(Clone, Debug)]
+pub(crate) struct LastUse {
+    pub stream: HeldStream,
+    /// Its place among all uses.
+    pub place: u64,
+    /// True if the event is known to record it.
+    pub held: bool,
+}
+
+/// A stream, and the uses by others that it has waited for.
+#[derive(Clone, Copy)]
+pub(crate) struct StreamHistory<'h> {
+    pub stream: &'h HeldStream,
+    /// `None` if it has waited for none.
+    pub clock: Option<&'h Clock>,
+}
+
+impl StreamHistory<'_> {
+    /// Returns true if later work on the stream comes after the use.
+    pub fn includes(&self, last: &LastUse) -> bool {
+        last.held && last.stream.is(self.stream) || self.clock.is_some_and(|clock| clock.is_after(last))
+    }
+}
