@@ -22,16 +22,33 @@
 //!
 //! Work is counted in steps, not timed: equal inputs give equal results.
 
-mod state;
+mod bounds;
+mod cliques;
+mod decisions;
 #[cfg(test)]
 mod tests;
 
 use super::indices::{DecisionLevel, Rank};
 use super::instance::{CliqueIndex, ProblemTables};
-use crate::bits::{self, clear, has, last, ones, or_into, set};
-use crate::index::{Index, Vector};
-pub(super) use state::Rule;
-use state::{CliqueSearch, OldReason, SearchFrame};
+use super::problem::Problem;
+use crate::bits::{clear, has, last, lowest, or_into, words};
+use crate::index::{Index, Vector, wide};
+use bounds::OffsetBounds;
+use cliques::CliqueTable;
+use decisions::DecisionStack;
+
+/// The choice of the clique to branch on, among those whose floor is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The one with the fewest alternatives.
+    Fewest,
+    /// The one with the lowest floor; of several, the one with the fewest alternatives.
+    Lowest,
+    /// The one with the lowest floor; of several, the one with the least room below the capacity.
+    Tightest,
+    /// The one with the lowest floor; of several, the one with the buffer of highest priority.
+    Priority,
+}
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,13 +87,61 @@ enum Next {
     DeadEnd,
 }
 
-impl CliqueSearch<'_> {
+/// The search below one capacity.
+struct CliqueSearch<'p> {
+    problem: &'p Problem,
+    twins: &'p Vector<Rank, Vec<Rank>>,
+    capacity: u64,
+    priority: &'p Vector<Rank, u32>,
+    rule: Rule,
+    steps: u64,
+    bounds: OffsetBounds,
+    cliques: CliqueTable<'p>,
+    decisions: DecisionStack,
+    /// The conflict set of the last dead end.
+    dead_end: Vec<u64>,
+}
+
+impl<'p> CliqueSearch<'p> {
+    fn new(
+        instance: &'p ProblemTables<'p>,
+        capacity: u64,
+        priority: &'p Vector<Rank, u32>,
+        rule: Rule,
+        steps: u64,
+    ) -> CliqueSearch<'p> {
+        let problem = instance.problem;
+        // A branch has at most one level for each placed buffer, and those at which buffers are deferred.
+        let row_words = words(2 * problem.sizes.len() + 64);
+        CliqueSearch {
+            problem,
+            twins: &instance.twins,
+            capacity,
+            priority,
+            rule,
+            steps,
+            bounds: OffsetBounds::new(&problem.sizes, row_words),
+            cliques: CliqueTable::new(instance),
+            decisions: DecisionStack::new(row_words),
+            dead_end: vec![0; row_words],
+        }
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(wide(steps));
+    }
+
+    /// Returns the number of words of a set of levels.
+    fn row_words(&self) -> usize {
+        self.dead_end.len()
+    }
+
     fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
             match self.propagate() {
-                Next::Done => return Outcome::Found(std::mem::take(&mut self.offsets)),
+                Next::Done => return Outcome::Found(self.bounds.take_offsets()),
                 Next::Branch(clique) => {
-                    if self.frames.len() == self.row_words * 64 {
+                    if self.decisions.len() == self.row_words() * 64 {
                         return Outcome::Unknown;
                     }
                     self.open(clique);
@@ -97,31 +162,32 @@ impl CliqueSearch<'_> {
 
     /// Propagates the bounds and chooses the clique to branch on. At a dead end `dead_end` is its conflict set.
     fn propagate(&mut self) -> Next {
-        if self.deferred_count > 0 && !self.lift_deferred() {
+        if self.bounds.any_deferred() && !self.lift_deferred() {
             return Next::DeadEnd;
         }
-        let problem = self.problem;
-        let lowest_top = ones(&self.free).map(|b: Rank| self.low[b] + problem.sizes[b]).min();
-        let Some(lowest_top) = lowest_top else {
+        let Some(lowest_top) = self.bounds.lowest_top(self.problem) else {
             return Next::Done;
         };
-        self.spend(self.free.len() * 8 + problem.cliques.len());
+        self.spend(self.bounds.free().len() * 8 + self.problem.cliques.len());
         let mut best = ((u64::MAX, u64::MAX, u64::MAX), CliqueIndex::NONE);
-        for s in self.unplaced_bytes.ids() {
-            if self.unplaced_bytes[s] == 0 {
+        for s in self.cliques.ids() {
+            let unplaced_bytes = self.cliques.unplaced_bytes(s);
+            if unplaced_bytes == 0 {
                 continue;
             }
-            if self.floors[s].stale {
-                self.refresh(s);
+            if self.cliques.floor(s).stale {
+                self.cliques.refresh(s, &self.bounds, self.priority);
+                self.spend(self.cliques.unplaced(s).len());
             }
-            let floor = self.floors[s];
-            let top = floor.at + self.unplaced_bytes[s];
+            let floor = self.cliques.floor(s);
+            let top = floor.at + unplaced_bytes;
             if top > self.capacity {
                 self.dead_end.fill(0);
-                self.spend(self.unplaced_count[s] * self.row_words / 4);
-                for &(b, _) in &self.members[s].as_slice()[..self.unplaced_count[s]] {
-                    or_into(&mut self.dead_end, self.reasons.row(b));
+                let unplaced = self.cliques.unplaced(s);
+                for &(b, _) in unplaced {
+                    or_into(&mut self.dead_end, self.bounds.reason(b));
                 }
+                self.spend(unplaced.len() * self.row_words() / 4);
                 return Next::DeadEnd;
             }
             // Unplaced buffers fit below this floor: the cliques of lower floors come first.
@@ -151,51 +217,31 @@ impl CliqueSearch<'_> {
         let mut again = true;
         while again {
             again = false;
-            for b in self.deferred.ids() {
-                if !self.deferred[b] || !has(&self.free, b) {
+            for b in problem.sizes.ids() {
+                if !self.bounds.is_deferred(b) || !has(self.bounds.free(), b) {
                     continue;
                 }
-                let (mut lowest, mut lowest_top) = (u64::MAX, u64::MAX);
-                let neighbours = problem.conflicts.row(b);
-                for (w, (&near, &free)) in neighbours.iter().zip(&self.free).enumerate() {
-                    let mut left = near & free;
-                    while left != 0 {
-                        let i: Rank = bits::lowest(w, left);
-                        left &= left - 1;
-                        lowest = lowest.min(self.low[i]);
-                        lowest_top = lowest_top.min(self.low[i] + problem.sizes[i]);
-                    }
-                }
-                self.spend(neighbours.len() * 8);
+                let beside = self.bounds.lowest_beside(b, problem);
+                let conflict_words = problem.conflicts.row(b).len();
+                self.spend(conflict_words * 8);
                 // All unplaced neighbours lie above the free bytes that this buffer was deferred from: it would fit there.
-                let slides = lowest >= self.resting[b] + problem.sizes[b];
+                let slides = beside.low >= self.bounds.resting(b) + problem.sizes[b];
                 // Without an unplaced neighbour it can lie nowhere else.
-                let low = if lowest_top == u64::MAX {
+                let low = if beside.top == u64::MAX {
                     u64::MAX
                 } else {
-                    lowest_top.next_multiple_of(problem.aligns[b])
+                    beside.top.next_multiple_of(problem.aligns[b])
                 };
-                if !slides && low <= self.low[b] {
+                if !slides && low <= self.bounds.low(b) {
                     continue;
                 }
                 self.dead_end.fill(0);
-                or_into(&mut self.dead_end, self.reasons.row(b));
-                self.spend(neighbours.len() * 8 * self.row_words);
-                for i in problem.conflicts.neighbours(b) {
-                    if has(&self.free, i) {
-                        or_into(&mut self.dead_end, self.reasons.row(i));
-                    } else if self.level[i] != DecisionLevel::NONE {
-                        set(&mut self.dead_end, self.level[i]);
-                    }
-                }
+                self.bounds.explain_beside(b, problem, &mut self.dead_end);
+                self.spend(conflict_words * 8 * self.row_words());
                 if slides || low > self.capacity {
                     return false;
                 }
-                let reason = OldReason::new(self.old_reasons.len());
-                self.old_reasons.extend_from_slice(self.reasons.row(b));
-                self.record(b, reason);
-                self.reasons.row_mut(b).copy_from_slice(&self.dead_end);
-                self.low[b] = low;
+                self.bounds.raise(b, low, &self.dead_end);
                 self.invalidate_floors(b, 0);
                 again = true;
             }
@@ -203,63 +249,87 @@ impl CliqueSearch<'_> {
         true
     }
 
-    /// Pushes a frame for a clique whose floor is settled.
-    fn open(&mut self, clique: CliqueIndex) {
-        let candidates = self.candidates.len();
-        let floor = self.floors[clique].at;
-        let level = self.conflict_sets.len();
-        self.conflict_sets.resize(level + self.row_words, 0);
-        let unplaced_count = self.unplaced_count[clique];
-        self.spend(unplaced_count * self.row_words / 4);
-        for &(b, _) in &self.members[clique].as_slice()[..unplaced_count] {
-            or_into(&mut self.conflict_sets[level..], self.reasons.row(b));
-            if self.low[b] == floor {
-                self.candidates.push(b);
-            }
-        }
-        let priority = self.priority;
-        self.candidates[candidates..].sort_unstable_by_key(|&b| priority[b]);
-        let count = self.candidates.len() - candidates;
-        self.frames.push(SearchFrame {
-            candidates,
-            count,
-            next: 0,
-            trail: self.trail.len(),
-            placed: Rank::NONE,
-        });
+    /// Invalidates the floors that depend on `b`: those at or above `from`.
+    fn invalidate_floors(&mut self, b: Rank, from: u64) {
+        self.cliques.invalidate_from(b, from);
+        self.spend(self.cliques.count_of(b));
     }
 
-    /// Applies the next alternative of the top frame: each buffer that can lie on the floor, then to defer all of them.
-    fn advance(&mut self) {
-        let level = self.top();
-        while let Some(frame) = self.frames.last_mut() {
-            let at = frame.next;
-            frame.next += 1;
-            let (candidates, count) = (frame.candidates, frame.count);
-            if at == count {
-                for k in candidates..candidates + count {
-                    self.defer(self.candidates[k], level);
-                }
-                return;
+    /// Opens a decision on a clique whose floor is settled.
+    fn open(&mut self, clique: CliqueIndex) {
+        let floor = self.cliques.floor(clique).at;
+        self.decisions.open(self.bounds.trail_length());
+        let unplaced = self.cliques.unplaced(clique);
+        for &(b, _) in unplaced {
+            self.decisions.blame(self.bounds.reason(b));
+            if self.bounds.low(b) == floor {
+                self.decisions.push(b);
             }
-            let b = self.candidates[candidates + at];
+        }
+        self.spend(unplaced.len() * self.row_words() / 4);
+        self.decisions.sort_candidates(self.priority);
+    }
+
+    /// Applies the next alternative of the last decision: each buffer that can lie on the floor, then to defer all of them.
+    fn advance(&mut self) {
+        let level = self.decisions.top();
+        while let Some(b) = self.decisions.next_candidate() {
             if !self.swaps(b) {
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.placed = b;
-                }
+                self.decisions.note_placed(b);
                 self.place(b, level);
                 return;
             }
-            let start = level.index() * self.row_words;
-            or_into(&mut self.conflict_sets[start..], self.reasons.row(b));
+            self.decisions.blame(self.bounds.reason(b));
         }
+        let mut touched = 0;
+        for &b in self.decisions.candidates() {
+            self.bounds.defer(b, level);
+            self.cliques.invalidate_from(b, self.bounds.low(b));
+            touched += self.cliques.count_of(b);
+        }
+        self.spend(touched);
     }
 
-    fn defer(&mut self, b: Rank, level: DecisionLevel) {
-        self.record(b, OldReason::NONE);
-        self.set_deferred(b, true);
-        set(self.reasons.row_mut(b), level);
-        self.invalidate_floors(b, self.low[b]);
+    fn place(&mut self, b: Rank, level: DecisionLevel) {
+        let problem = self.problem;
+        let (size, neighbours) = (problem.sizes[b], problem.conflicts.row(b));
+        let offset = self.bounds.place(b, level);
+        self.cliques.place(b, size, offset);
+        let mut touched = self.cliques.count_of(b) + neighbours.len();
+        for (w, &near) in neighbours.iter().enumerate() {
+            let mut left = near & self.bounds.free()[w];
+            while left != 0 {
+                let i: Rank = lowest(w, left);
+                left &= left - 1;
+                let resting = (offset + size).next_multiple_of(problem.aligns[i]);
+                touched += 4;
+                if resting <= self.bounds.resting(i) {
+                    continue;
+                }
+                touched += 8 + self.cliques.count_of(i);
+                let before = self.bounds.low(i);
+                // Only floors at the old bound depend on this buffer.
+                if self.bounds.rest(i, resting, level) {
+                    self.cliques.invalidate_at(i, before);
+                }
+            }
+        }
+        self.spend(touched);
+    }
+
+    /// Undoes the applied alternative of the last decision.
+    fn undo(&mut self) {
+        let level = self.decisions.top();
+        let Some(applied) = self.decisions.take_applied() else {
+            return;
+        };
+        while let Some((b, from)) = self.bounds.undo(applied.trail, level) {
+            self.invalidate_floors(b, from);
+        }
+        if applied.placed != Rank::NONE {
+            self.bounds.unplace(applied.placed);
+            self.cliques.unplace(applied.placed, self.problem.sizes[applied.placed]);
+        }
     }
 
     /// Returns true if `b` would lie right on top of a twin of lower priority: the two can be swapped.
@@ -268,9 +338,7 @@ impl CliqueSearch<'_> {
         let exact = self.problem.sizes[b].is_multiple_of(self.problem.aligns[b]);
         exact
             && self.twins[b].iter().any(|&a| {
-                let top = self.offsets[a] + self.problem.sizes[a];
-                self.level[a] != DecisionLevel::NONE
-                    && top == self.resting[b]
+                self.bounds.placed_top(a, self.problem) == Some(self.bounds.resting(b))
                     && self.priority[a] > self.priority[b]
             })
     }
@@ -282,20 +350,19 @@ impl CliqueSearch<'_> {
             let Some(level) = last::<DecisionLevel>(&self.dead_end) else {
                 return false;
             };
-            while self.frames.len() > level.index() + 1 {
+            while self.decisions.len() > level.index() + 1 {
                 self.undo();
-                self.close();
+                self.decisions.close();
             }
             self.undo();
             clear(&mut self.dead_end, level);
-            let start = level.index() * self.row_words;
-            or_into(&mut self.conflict_sets[start..], &self.dead_end);
-            if self.frames.last().is_some_and(|frame| frame.next <= frame.count) {
+            self.decisions.blame(&self.dead_end);
+            if self.decisions.has_next() {
                 self.advance();
                 return true;
             }
-            self.dead_end.copy_from_slice(&self.conflict_sets[start..]);
-            self.close();
+            self.dead_end.copy_from_slice(self.decisions.conflict_set());
+            self.decisions.close();
         }
     }
 }

@@ -17,14 +17,18 @@
 //!
 //! Work is counted in steps, not timed: equal inputs give equal results.
 
+mod heights;
+mod slack;
 #[cfg(test)]
 mod tests;
 
 use super::indices::{DecisionLevel, Rank};
 use super::intervals::{Intervals, Time, TimeRange};
 use super::search::Outcome;
-use crate::bits::{Matrix, clear, last, or_into, set, words};
+use crate::bits::{clear, last, or_into, set, words};
 use crate::index::{Index, Vector, wide};
+use heights::{Segment, Skyline, UNCOUNTED, Walls};
+use slack::SlackTable;
 
 /// The order of the candidates at the end of a valley that waste equally much and close it equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +42,6 @@ pub(super) enum Preference<'p> {
     /// The buffer of the highest priority first; 0 is the highest.
     Given(&'p Vector<Rank, u32>),
 }
-
-/// A count of alternatives that is not computed yet.
-const UNCOUNTED: u32 = u32::MAX;
 
 /// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`; gives up when no steps are
 /// left, or after `patience` dead ends.
@@ -59,30 +60,6 @@ pub(super) fn search(
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
-}
-
-/// A maximal range of times at which the skyline has one height.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
-    span: TimeRange,
-    height: u64,
-    /// The number of alternatives at the left and at the right end of a valley, or `UNCOUNTED`. They are valid until the
-    /// segment or an adjacent one changes: the buffers inside a valley are placed nowhere else.
-    counts: [u32; 2],
-}
-
-impl Segment {
-    /// Returns a segment whose alternatives are not counted.
-    fn new(span: TimeRange, height: u64) -> Segment {
-        Segment { span, height, counts: [UNCOUNTED; 2] }
-    }
-}
-
-/// The heights of the segments beside one; infinite at the ends of time.
-#[derive(Clone, Copy)]
-struct Walls {
-    left: u64,
-    right: u64,
 }
 
 /// The parts of a valley that an alternative takes.
@@ -131,31 +108,62 @@ struct ValleyFrame {
     snapshot: usize,
 }
 
+/// The buffers by the ends of their live ranges.
+struct BuffersByEnd {
+    /// The buffers whose live range begins at a time.
+    starts: Vector<Time, Vec<Rank>>,
+    /// The buffers whose live range ends right before a time.
+    ends: Vector<Time, Vec<Rank>>,
+}
+
+impl BuffersByEnd {
+    /// Returns the time at a distance of `step` from an end of a valley, and the buffers whose live range begins (or ends) there.
+    #[inline]
+    fn at_end(&self, valley: TimeRange, end: End, step: usize) -> (Time, &[Rank]) {
+        match end {
+            End::Left => {
+                let time = Time::new(valley.from.index() + step);
+                (time, &self.starts[time])
+            }
+            End::Right => {
+                let over = Time::new(valley.to.index() - step);
+                (over.before(), &self.ends[over])
+            }
+        }
+    }
+}
+
+/// The offsets of the buffers that are placed, and the number of those that are not.
+struct Placement {
+    offsets: Vector<Rank, u64>,
+    /// The decision that placed a buffer, or `NONE`.
+    level: Vector<Rank, DecisionLevel>,
+    unplaced: usize,
+}
+
+impl Placement {
+    fn place(&mut self, b: Rank, offset: u64, level: DecisionLevel) {
+        self.offsets[b] = offset;
+        self.level[b] = level;
+        self.unplaced -= 1;
+    }
+
+    fn unplace(&mut self, b: Rank) {
+        self.level[b] = DecisionLevel::NONE;
+        self.unplaced += 1;
+    }
+}
+
 struct ValleySearch<'l> {
     intervals: &'l Intervals,
     sizes: &'l Vector<Rank, u64>,
     capacity: u64,
     preference: Preference<'l>,
     steps: u64,
-    /// The number of words of a set of levels.
-    row_words: usize,
-    /// The buffers whose live range begins at a time.
-    starts: Vector<Time, Vec<Rank>>,
-    /// The buffers whose live range ends right before a time.
-    ends: Vector<Time, Vec<Rank>>,
-    /// The number of buffers that are not placed.
-    unplaced: usize,
-    offsets: Vector<Rank, u64>,
-    /// The decision that placed a buffer, or `NONE`.
-    level: Vector<Rank, DecisionLevel>,
-    /// The bytes that may still be wasted at a time.
-    slack: Vector<Time, u64>,
-    /// Row `t`: the decisions that wasted bytes at time `t`.
-    wasted_by: Matrix<Time>,
-    /// For each time the heights that the skyline had, ascending, with the decisions that raised it to them.
-    stacks: Vector<Time, Vec<(u64, DecisionLevel)>>,
-    segments: Vec<Segment>,
-    snapshots: Vec<Segment>,
+    by_end: BuffersByEnd,
+    placement: Placement,
+    slack: SlackTable,
+    skyline: Skyline,
     frames: Vec<ValleyFrame>,
     candidates: Vec<Candidate>,
     /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others, follow from.
@@ -184,24 +192,20 @@ impl<'l> ValleySearch<'l> {
             unplaced += 1;
         }
         let row_words = words(2 * n + 64);
-        let all = TimeRange::new(Time::new(0), Time::new(times));
         ValleySearch {
             intervals,
             sizes,
             capacity,
             preference,
             steps: steps.saturating_sub(wide(n + times * row_words)),
-            row_words,
-            starts,
-            ends,
-            unplaced,
-            offsets: Vector::filled(0, n),
-            level: Vector::filled(DecisionLevel::NONE, n),
-            slack: intervals.loads.iter().map(|&load| capacity - load).collect(),
-            wasted_by: Matrix::from_words(row_words, vec![0; times * row_words]),
-            stacks: Vector::filled(Vec::new(), times),
-            segments: vec![Segment::new(all, 0)],
-            snapshots: Vec::new(),
+            by_end: BuffersByEnd { starts, ends },
+            placement: Placement {
+                offsets: Vector::filled(0, n),
+                level: Vector::filled(DecisionLevel::NONE, n),
+                unplaced,
+            },
+            slack: SlackTable::new(intervals, capacity, row_words),
+            skyline: Skyline::new(times),
             frames: Vec::new(),
             candidates: Vec::new(),
             conflict_sets: Vec::new(),
@@ -211,11 +215,11 @@ impl<'l> ValleySearch<'l> {
 
     fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
-            if self.unplaced == 0 {
-                return Outcome::Found(std::mem::take(&mut self.offsets));
+            if self.placement.unplaced == 0 {
+                return Outcome::Found(std::mem::take(&mut self.placement.offsets));
             }
             if let Some((at, end)) = self.choose() {
-                if self.frames.len() == self.row_words * 64 {
+                if self.frames.len() == self.row_words() * 64 {
                     return Outcome::Unknown;
                 }
                 self.open(at, end);
@@ -237,78 +241,63 @@ impl<'l> ValleySearch<'l> {
         DecisionLevel::new(self.frames.len() - 1)
     }
 
-    fn spend(&mut self, steps: usize) {
-        self.steps = self.steps.saturating_sub(wide(steps));
+    /// Returns the number of words of a set of levels.
+    fn row_words(&self) -> usize {
+        self.dead_end.len()
     }
 
-    fn walls(&self, at: usize) -> Walls {
-        let left = at.checked_sub(1).map_or(u64::MAX, |left| self.segments[left].height);
-        let right = self.segments.get(at + 1).map_or(u64::MAX, |right| right.height);
-        Walls { left, right }
+    fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(wide(steps));
     }
 
     /// Returns the valley end with the fewest alternatives. `None` at a dead end, whose conflict set is then in `dead_end`.
     fn choose(&mut self) -> Option<(usize, End)> {
         let mut best = (u32::MAX, u64::MAX, 0, End::Left);
-        for at in 0..self.segments.len() {
-            let Walls { left, right } = self.walls(at);
-            let Segment { height, counts, .. } = self.segments[at];
+        for at in 0..self.skyline.segments().len() {
+            let Walls { left, right } = self.skyline.walls(at);
+            let Segment { height, counts, .. } = self.skyline.segments()[at];
             if left < height || right < height {
                 continue;
             }
             if counts == [UNCOUNTED; 2] {
                 self.dead_end.fill(0);
-                for (side, end) in [End::Left, End::Right].into_iter().enumerate() {
-                    let mut count = 0;
-                    self.alternatives(at, end, |_| count += 1);
-                    self.segments[at].counts[side] = count;
-                    if count == 0 {
+                let mut counts = counts;
+                for (count, end) in counts.iter_mut().zip([End::Left, End::Right]) {
+                    *count = 0;
+                    self.alternatives(at, end, |_| *count += 1);
+                    if *count == 0 {
                         let mut reason = std::mem::take(&mut self.dead_end);
                         self.explain(at, end, &mut reason);
                         self.dead_end = reason;
-                        self.segments[at].counts = [UNCOUNTED; 2];
                         return None;
                     }
                 }
+                self.skyline.set_counts(at, counts);
             }
-            let [left, right] = self.segments[at].counts;
+            let [left, right] = self.skyline.segments()[at].counts;
             let (count, end) = if left <= right { (left, End::Left) } else { (right, End::Right) };
             if (count, height) < (best.0, best.1) {
                 best = (count, height, at, end);
             }
         }
-        self.spend(2 * self.segments.len());
+        self.spend(2 * self.skyline.segments().len());
         Some((best.2, best.3))
-    }
-
-    /// Returns the time at a distance of `step` from an end of a valley, and the buffers whose live range begins (or ends) there.
-    #[inline]
-    fn at_end(&self, valley: TimeRange, end: End, step: usize) -> (Time, &[Rank]) {
-        match end {
-            End::Left => {
-                let time = Time::new(valley.from.index() + step);
-                (time, &self.starts[time])
-            }
-            End::Right => {
-                let over = Time::new(valley.to.index() - step);
-                (over.before(), &self.ends[over])
-            }
-        }
     }
 
     /// Calls `found` with each alternative at an end of a valley.
     fn alternatives(&mut self, at: usize, end: End, mut found: impl FnMut(Candidate)) {
-        let Segment { span: valley, height, .. } = self.segments[at];
-        let Walls { left, right } = self.walls(at);
+        let Segment { span: valley, height, .. } = self.skyline.segments()[at];
+        let Walls { left, right } = self.skyline.walls(at);
         let wall = if end == End::Left { left } else { right };
         // The least slack of the times passed.
         let mut room = u64::MAX;
         let mut looked = 0;
         for step in 0..valley.length() {
-            let (time, list) = self.at_end(valley, end, step);
+            let (time, list) = self.by_end.at_end(valley, end, step);
             looked += 1 + list.len();
             for &b in list {
-                if self.level[b] != DecisionLevel::NONE || !valley.contains(self.intervals.spans[b]) {
+                if self.placement.level[b] != DecisionLevel::NONE || !valley.contains(self.intervals.spans[b])
+                {
                     continue;
                 }
                 let empty_to = wall.min(height + self.sizes[b]);
@@ -316,7 +305,7 @@ impl<'l> ValleySearch<'l> {
                     found(Candidate { buffer: b, empty_to, rank: CandidateRank::default() });
                 }
             }
-            room = room.min(self.slack[time]);
+            room = room.min(self.slack.at(time));
             if room == 0 {
                 break;
             }
@@ -330,42 +319,37 @@ impl<'l> ValleySearch<'l> {
 
     /// Adds to `reason` the decisions from which it follows that a valley end has exactly its alternatives.
     fn explain(&mut self, at: usize, end: End, reason: &mut [u64]) {
-        let Segment { span: valley, height, .. } = self.segments[at];
+        let Segment { span: valley, height, .. } = self.skyline.segments()[at];
         let mut room = u64::MAX;
         for step in 0..valley.length() {
-            let (time, list) = self.at_end(valley, end, step);
-            if let Some(&(_, level)) = self.stacks[time].last() {
-                set(reason, level);
-            }
+            let (time, list) = self.by_end.at_end(valley, end, step);
+            self.skyline.explain_height(time, reason);
             for &b in list {
-                if self.level[b] != DecisionLevel::NONE && valley.contains(self.intervals.spans[b]) {
-                    set(reason, self.level[b]);
+                if self.placement.level[b] != DecisionLevel::NONE && valley.contains(self.intervals.spans[b])
+                {
+                    set(reason, self.placement.level[b]);
                 }
             }
-            if self.slack[time] < self.capacity - self.intervals.loads[time] {
-                or_into(reason, self.wasted_by.row(time));
+            if self.slack.at(time) < self.capacity - self.intervals.loads[time] {
+                or_into(reason, self.slack.wasted_by(time));
             }
-            room = room.min(self.slack[time]);
+            room = room.min(self.slack.at(time));
             if room == 0 {
                 break;
             }
         }
         let beside = [
             (valley.from.index() > 0).then(|| valley.from.before()),
-            (at + 1 < self.segments.len()).then_some(valley.to),
+            (at + 1 < self.skyline.segments().len()).then_some(valley.to),
         ];
         for time in beside.into_iter().flatten() {
-            let stack = &self.stacks[time];
-            let wall = stack.partition_point(|&(top, _)| top <= height);
-            if let Some(&(_, level)) = stack.get(wall) {
-                set(reason, level);
-            }
+            self.skyline.explain_wall(time, height, reason);
             // The height of the wall limits what can be wasted.
-            if let Some(&(_, level)) = stack.last().filter(|_| room > 0) {
-                set(reason, level);
+            if room > 0 {
+                self.skyline.explain_height(time, reason);
             }
         }
-        self.spend(self.row_words);
+        self.spend(reason.len());
     }
 
     /// Pushes a frame for a valley end.
@@ -373,20 +357,20 @@ impl<'l> ValleySearch<'l> {
         let first = self.candidates.len();
         let mut candidates = std::mem::take(&mut self.candidates);
         self.alternatives(at, end, |candidate| candidates.push(candidate));
-        let (walls, valley) = (self.walls(at), self.segments[at]);
+        let (walls, valley) = (self.skyline.walls(at), self.skyline.segments()[at]);
         for candidate in &mut candidates[first..] {
             candidate.rank = self.rank(valley, end, walls, candidate);
         }
         candidates[first..].sort_unstable_by_key(|candidate| (candidate.rank, candidate.buffer));
-        self.spend(8 * (candidates.len() - first) + 2 * self.segments.len() + self.row_words / 2);
+        self.spend(8 * (candidates.len() - first) + 2 * self.skyline.segments().len() + self.row_words() / 2);
         self.candidates = candidates;
         let level = self.conflict_sets.len();
-        self.conflict_sets.resize(level + self.row_words, 0);
+        let row_words = self.row_words();
+        self.conflict_sets.resize(level + row_words, 0);
         let mut reason = std::mem::take(&mut self.conflict_sets);
         self.explain(at, end, &mut reason[level..]);
         self.conflict_sets = reason;
-        let snapshot = self.snapshots.len();
-        self.snapshots.extend_from_slice(&self.segments);
+        let snapshot = self.skyline.save();
         self.frames.push(ValleyFrame { valley, end, candidates: first, next: first, snapshot });
     }
 
@@ -436,19 +420,15 @@ impl<'l> ValleySearch<'l> {
         let candidate = self.candidates[frame.next];
         frame.next += 1;
         let (valley, end) = (frame.valley, frame.end);
-        let at = self.segments.partition_point(|segment| segment.span.from < valley.span.from);
         let Candidate { buffer, empty_to, .. } = candidate;
         let ValleyParts { empty, filled } = taken(self.intervals, valley.span, end, buffer);
-        self.waste(empty, empty_to - valley.height, empty_to, level);
+        self.slack.waste(empty, empty_to - valley.height, level);
+        self.skyline.raise(empty, empty_to, level);
         let mut pieces = [empty, filled, filled].map(|span| Segment::new(span, empty_to));
         if buffer != Rank::NONE {
             let top = valley.height + self.sizes[buffer];
-            for time in filled.times() {
-                self.stacks[time].push((top, level));
-            }
-            self.offsets[buffer] = valley.height;
-            self.level[buffer] = level;
-            self.unplaced -= 1;
+            self.skyline.raise(filled, top, level);
+            self.placement.place(buffer, valley.height, level);
             let (empty, filled) = (Segment::new(empty, empty_to), Segment::new(filled, top));
             pieces = match end {
                 End::Left => {
@@ -461,44 +441,9 @@ impl<'l> ValleySearch<'l> {
                 }
             };
         }
-        self.replace(at, pieces);
+        self.skyline.replace(valley.span, pieces);
         self.spend(4 * valley.span.length());
         true
-    }
-
-    fn waste(&mut self, span: TimeRange, bytes: u64, top: u64, level: DecisionLevel) {
-        for time in span.times() {
-            self.slack[time] -= bytes;
-            self.stacks[time].push((top, level));
-            set(self.wasted_by.row_mut(time), level);
-        }
-    }
-
-    /// Replaces a segment by pieces, and merges adjacent ones of equal height.
-    fn replace(&mut self, at: usize, pieces: [Segment; 3]) {
-        let (first, last) = (at.saturating_sub(1), (at + 1).min(self.segments.len() - 1));
-        // The adjacent segments are merged or bounded by other walls now: their counts are no longer valid.
-        let mut fresh = [self.segments[first]; 5];
-        let mut count = 0;
-        let mut push = |Segment { span, height, .. }: Segment| {
-            if span.from == span.to {
-                return;
-            }
-            if count > 0 && fresh[count - 1].height == height {
-                fresh[count - 1].span.to = span.to;
-                return;
-            }
-            fresh[count] = Segment::new(span, height);
-            count += 1;
-        };
-        if first < at {
-            push(self.segments[first]);
-        }
-        pieces.into_iter().for_each(&mut push);
-        if last > at {
-            push(self.segments[last]);
-        }
-        self.segments.splice(first..=last, fresh[..count].iter().copied());
     }
 
     /// Undoes the applied alternative of the top frame.
@@ -509,27 +454,21 @@ impl<'l> ValleySearch<'l> {
         let ValleyParts { empty, filled } =
             taken(self.intervals, frame.valley.span, frame.end, candidate.buffer);
         let bytes = candidate.empty_to - frame.valley.height;
-        self.segments.clear();
-        self.segments.extend_from_slice(&self.snapshots[frame.snapshot..]);
-        for time in empty.times() {
-            self.slack[time] += bytes;
-            self.stacks[time].pop();
-            clear(self.wasted_by.row_mut(time), level);
-        }
+        self.skyline.restore(frame.snapshot);
+        self.skyline.lower(empty);
+        self.slack.restore(empty, bytes, level);
         if candidate.buffer != Rank::NONE {
-            for time in filled.times() {
-                self.stacks[time].pop();
-            }
-            self.level[candidate.buffer] = DecisionLevel::NONE;
-            self.unplaced += 1;
+            self.skyline.lower(filled);
+            self.placement.unplace(candidate.buffer);
         }
         let touched = empty.length() + filled.length();
-        self.spend(2 * touched + self.segments.len());
+        self.spend(2 * touched + self.skyline.segments().len());
     }
 
     /// Jumps back to the latest decision in the conflict set `dead_end` that has an alternative left, and applies that one. Returns
     /// false if none has.
     fn backjump(&mut self) -> bool {
+        let row_words = self.row_words();
         while let Some(latest) = last::<DecisionLevel>(&self.dead_end) {
             while self.frames.len() > latest.index() + 1 {
                 self.undo();
@@ -537,13 +476,13 @@ impl<'l> ValleySearch<'l> {
             }
             clear(&mut self.dead_end, latest);
             self.undo();
-            let first = latest.index() * self.row_words;
-            or_into(&mut self.conflict_sets[first..first + self.row_words], &self.dead_end);
-            self.spend(self.row_words);
+            let first = latest.index() * row_words;
+            or_into(&mut self.conflict_sets[first..first + row_words], &self.dead_end);
+            self.spend(row_words);
             if self.advance() {
                 return true;
             }
-            self.dead_end.copy_from_slice(&self.conflict_sets[first..first + self.row_words]);
+            self.dead_end.copy_from_slice(&self.conflict_sets[first..first + row_words]);
             self.close();
         }
         false
@@ -552,8 +491,9 @@ impl<'l> ValleySearch<'l> {
     fn close(&mut self) {
         if let Some(frame) = self.frames.pop() {
             self.candidates.truncate(frame.candidates);
-            self.snapshots.truncate(frame.snapshot);
-            self.conflict_sets.truncate(self.frames.len() * self.row_words);
+            self.skyline.forget(frame.snapshot);
+            let row_words = self.row_words();
+            self.conflict_sets.truncate(self.frames.len() * row_words);
         }
     }
 }
