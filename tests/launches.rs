@@ -258,8 +258,8 @@ fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuwe
     cuweave::__private::change_next_plan(move |program, operations| {
         let mut launches = program.statements.enumerate().filter(|(_, statement)| &*statement.name == "iota");
         let (statement, _) = launches.nth(launch).expect("there are three");
-        let access = operations.pointed_of[statement];
-        operations.pointed[access].offset = bytes;
+        let access = operations.targets.first_of[statement];
+        operations.targets.list[access].offset = bytes;
     });
     let mut exec =
         parts(&device.ctx, 200, 1, &mut out).expect("it builds").instantiate().expect("it instantiates");

@@ -14,7 +14,9 @@ use crate::index::{Vector, size};
 use crate::ir::{Device, Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::Layout;
-use crate::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
+use crate::operation::{
+    AccessTargets, MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What,
+};
 use crate::place::{LiveRange, Placed};
 use crate::reach::Cycle;
 use crate::scopes::Scopes;
@@ -48,8 +50,7 @@ pub fn emit(
         budget: None,
         edges_before_reduction,
         depth,
-        pointed: Vector::new(),
-        pointed_of: Vector::new(),
+        targets: AccessTargets::default(),
         batches: Vector::new(),
         chains: Vector::new(),
         left_out: BTreeSet::new(),

@@ -33,7 +33,7 @@ indices! {
     pub struct ChainId;
     /// Number of a kernel among those that a graph launches.
     pub struct KernelId;
-    /// Index of a target in [`Operations::pointed`](crate::operation::Operations::pointed).
+    /// Index of a target in [`AccessTargets::list`](crate::operation::AccessTargets::list).
     pub struct PointedId;
     /// Index of a device among those of a graph: of a context among those that its function is given.
     pub struct Device;

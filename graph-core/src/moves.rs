@@ -282,7 +282,7 @@ impl Moves {
         if self.accesses.is_empty() {
             return None;
         }
-        let mut pointed = operations.pointed.clone();
+        let mut pointed = operations.targets.list.clone();
         for &(statement, access) in &self.accesses {
             pointed[target(operations, statement, access)].offset = offset(program, dims, statement, access);
         }
@@ -293,7 +293,7 @@ impl Moves {
 /// Returns the target of an access.
 #[must_use]
 pub fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
-    PointedId::new(operations.pointed_of[statement].index() + access)
+    PointedId::new(operations.targets.first_of[statement].index() + access)
 }
 
 /// Returns the distance of an access from the start of its buffer, in bytes.

@@ -207,6 +207,33 @@ pub struct Pointed {
     pub offset: u64,
 }
 
+/// The targets of the accesses of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessTargets {
+    /// The target of every access, statement by statement.
+    pub list: Vector<PointedId, Pointed>,
+    /// The index in `list` of each statement's first access.
+    pub first_of: Vector<StatementId, PointedId>,
+}
+
+impl AccessTargets {
+    /// Computes the targets for these values of lengths and bounds.
+    #[must_use]
+    pub fn new(program: &Program, dims: &Vector<DimId, u64>) -> AccessTargets {
+        let mut list = Vector::new();
+        let mut first_of = Vector::with_capacity(program.statements.len());
+        for statement in program.statements.iter() {
+            first_of.push(PointedId::new(list.len()));
+            list.extend(statement.accesses.iter().map(|access| {
+                let element = u64::from(program.buffers[access.buffer].element);
+                // The build has checked that the range lies in its buffer.
+                Pointed { buffer: access.buffer, offset: dims[access.lo].wrapping_mul(element) }
+            }));
+        }
+        AccessTargets { list, first_of }
+    }
+}
+
 /// A reason that fewer launches are fused than could be: a chain holds the buffers of all its members at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
@@ -242,10 +269,8 @@ pub struct Operations {
     pub depth: usize,
     /// The operation of each statement that has one.
     pub of_statement: Vector<StatementId, Option<OperationId>>,
-    /// The target of every access, statement by statement.
-    pub pointed: Vector<PointedId, Pointed>,
-    /// The index in `pointed` of each statement's first access.
-    pub pointed_of: Vector<StatementId, PointedId>,
+    /// The targets of the accesses.
+    pub targets: AccessTargets,
     /// Batched launches.
     pub batches: Vector<BatchId, Batch>,
     /// Fused launches.
@@ -274,20 +299,6 @@ impl Operations {
             count.into_iter().for_each(|count| *count += 1);
         }
         counts
-    }
-
-    /// Computes the targets of the accesses for these values of lengths and bounds.
-    pub fn point(&mut self, program: &Program, dims: &Vector<DimId, u64>) {
-        self.pointed_of = Vector::with_capacity(program.statements.len());
-        self.pointed.clear();
-        for statement in program.statements.iter() {
-            self.pointed_of.push(PointedId::new(self.pointed.len()));
-            self.pointed.extend(statement.accesses.iter().map(|access| {
-                let element = u64::from(program.buffers[access.buffer].element);
-                // The build has checked that the range lies in its buffer.
-                Pointed { buffer: access.buffer, offset: dims[access.lo].wrapping_mul(element) }
-            }));
-        }
     }
 
     /// Computes the operation of each statement. Must be called after the list has changed.

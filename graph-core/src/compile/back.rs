@@ -11,7 +11,7 @@ use crate::launches::{
     self, Allowed, Chain, Decision, Emitted, Explanation, Launch, LaunchProblem, Run, Tuning, fusion,
 };
 use crate::layout::{self, LayoutError};
-use crate::operation::{BudgetStep, Budgeted, ChainId, Cut, Operation, Operations, What};
+use crate::operation::{AccessTargets, BudgetStep, Budgeted, ChainId, Cut, Operation, Operations, What};
 use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
@@ -359,7 +359,7 @@ fn decided(
     let mut operations = emit::emit(program, &placed, layout, &nodes, before_reduction, &wishes.tuning)?;
     operations.batches = decision.batches.into();
     operations.chains = decision.chains.into();
-    operations.point(program, dims);
+    operations.targets = AccessTargets::new(program, dims);
     operations.budget = budgeted;
     operations.left_out = without;
     operations.serialized = decision.lanes.len();

@@ -126,13 +126,13 @@ impl LaunchState {
 
     /// Returns the target of each access.
     pub fn pointed<'s>(&'s self, operations: &'s Operations) -> &'s Vector<PointedId, Pointed> {
-        self.pointed.as_ref().unwrap_or(&operations.pointed)
+        self.pointed.as_ref().unwrap_or(&operations.targets.list)
     }
 
     /// Writes the addresses of a launch's buffers into its words.
     #[inline]
     pub fn address(&mut self, operations: &Operations, statement: StatementId, launch: &LaunchRecord) {
-        let pointed = self.pointed.as_ref().unwrap_or(&operations.pointed);
+        let pointed = self.pointed.as_ref().unwrap_or(&operations.targets.list);
         let words = &mut self.words[size(launch.first)..];
         address(operations, pointed, &self.bases, statement, launch, words);
     }

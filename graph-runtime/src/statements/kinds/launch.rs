@@ -312,7 +312,7 @@ pub(crate) fn address(
     launch: &LaunchRecord,
     words: &mut [Word],
 ) {
-    let pointed = &pointed.as_slice()[operations.pointed_of[statement].index()..];
+    let pointed = &pointed.as_slice()[operations.targets.first_of[statement].index()..];
     for (word, at) in launch.kernel.address_words().zip(pointed) {
         words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));
     }
