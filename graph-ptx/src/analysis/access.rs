@@ -180,7 +180,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 self.step(&code, instance, at);
             }
         }
-        for at in self.flow.unknown_calls.clone() {
+        for at in self.flow.unknown_calls.steps.clone() {
             self.reads_anywhere.get_or_insert(at);
             self.writes_anywhere.get_or_insert(at);
         }
@@ -198,10 +198,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         self.find_bases(&mut kernel);
         self.variables(&mut kernel);
         let mentions = self.flow.codes.mentions();
-        if !self.flow.not_followed.is_empty() {
-            kernel.add(&mentions.reached_from(self.flow.not_followed.iter().copied()));
+        if !self.flow.unknown_calls.named.is_empty() {
+            kernel.add(&mentions.reached_from(self.flow.unknown_calls.named.iter().copied()));
         }
-        if self.flow.indirect {
+        if self.flow.unknown_calls.indirect {
             kernel.add(&mentions.reached_by_indirect_calls());
         }
         kernel
@@ -210,11 +210,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     /// Finds the parameters whose bits, or whose elements, are the base of an address.
     fn find_bases(&self, kernel: &mut Kernel) {
         // An address that was stored may be the one that is loaded.
-        let followed = !self.flow.lets_addresses_escape();
-        let shared = self.flow.words.iter().position(|&word| word == Word::Shared).map_or(0, |bit| 1 << bit);
+        let followed = !self.flow.origins.any_escaped();
+        let shared = self.flow.words.known(Word::Shared);
         let mut bases: BTreeMap<Loose, StepId> = BTreeMap::new();
         for (&set, &at) in &self.bases {
-            let set = if set == shared && followed { self.flow.shared_words } else { set };
+            let set = if set == shared && followed { self.flow.words.shared() } else { set };
             if set & (shared | MEMORY) == 0 {
                 bases.entry(set).and_modify(|first| *first = at.min(*first)).or_insert(at);
             }
@@ -226,7 +226,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 continue;
             }
             let (mut table, mut base) = (None, None);
-            for (_, &word) in self.flow.words.iter().enumerate().filter(|(bit, _)| set & (1 << bit) != 0) {
+            for word in self.flow.words.of(set) {
                 match word {
                     Word::Elements(parameter) if self.is_declared_table(parameter) => {
                         table = table.filter(|&other| self.is_declared_table(other)).or(Some(parameter));
@@ -258,20 +258,20 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn is_declared_table(&self, parameter: u32) -> bool {
-        self.flow.tables.get(parameter as usize).is_some_and(|table| *table)
+        self.flow.taken.tables.get(parameter as usize).is_some_and(|table| *table)
     }
 
     /// Returns a write whose base address is certainly the one word of a set.
     fn written_through(&self, set: Loose, shared: Loose) -> Option<StepId> {
         let direct = self.written.get(&set);
-        let stored = self.written.get(&shared).filter(|_| set == self.flow.shared_words);
+        let stored = self.written.get(&shared).filter(|_| set == self.flow.words.shared());
         direct.or(stored).copied().filter(|_| set.is_power_of_two())
     }
 
     /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].
     fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
         let wanted = written.iter().map(|&parameter| {
-            let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
+            let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
             outline::Wanted {
                 parameter,
                 accesses: outline::Accesses::Writes,
@@ -291,7 +291,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 outline::Accesses::Reads => (self.reads_anywhere, "reads from"),
                 outline::Accesses::Writes => (self.writes_anywhere, "writes to"),
             };
-            let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
+            let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
             outline::Wanted {
                 parameter,
                 accesses,
@@ -422,7 +422,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn touch(&mut self, origin: u32, how: AccessKind, at: StepId, definite: bool) {
-        match self.flow.things[origin as usize] {
+        match self.flow.origins.thing(origin) {
             Thing::Pointer(parameter) => {
                 let touched = Touched { at, how, definite };
                 self.touched.entry(parameter).or_default().push(touched);
@@ -459,7 +459,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             _ => false,
         });
         found.floats = self.floats(touched);
-        let hidden = self.flow.is_exposed(Thing::Pointer(parameter));
+        let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
         found.elements = self
             .elements(touched)
             .filter(|_| !hidden || self.reads_anywhere.or(self.writes_anywhere).is_none());
@@ -584,9 +584,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         };
         kernel.variables_read = self.reads.iter().map(|&variable| name(&self.flow, variable)).collect();
         kernel.variables_written = self.writes.iter().map(|&variable| name(&self.flow, variable)).collect();
-        for thing in &self.flow.things {
+        for thing in self.flow.origins.things() {
             if let Thing::Variable(variable) = *thing
-                && self.flow.is_exposed(*thing)
+                && self.flow.origins.is_exposed(*thing)
             {
                 kernel.variables_escaped.insert(name(&self.flow, variable));
             }

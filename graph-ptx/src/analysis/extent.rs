@@ -53,7 +53,7 @@ pub(crate) fn reaches(
     for touched in touched.iter().take(MOST_ACCESSES) {
         let (mut bound, mut lost) = (None, Lost::Form);
         if touched.at.instance == 0 && touched.definite {
-            let mut bounds = Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.at.step);
+            let mut bounds = Bounds::new(&flow.kernel, flow.taken.pointers, &mut conditions, touched.at.step);
             bound = bounds.access();
             let at = |step: u32| site(StepId { step, ..touched.at });
             lost = bounds.lost.map_or(Lost::Form, |lost| lost.reason(&flow.kernel, at));

@@ -7,6 +7,8 @@
 mod call;
 mod codes;
 mod loads;
+mod origins;
+mod queue;
 mod targets;
 mod words;
 
@@ -14,16 +16,19 @@ use crate::analysis::code::{Code, NONE, Place, Source, Step, StepId};
 use crate::analysis::effect::{self, AccessKind, Effect, Touch};
 use crate::analysis::memory::Object;
 use crate::analysis::transfer;
-use crate::analysis::value::{Loose, MEMORY, Origin, Value};
+use crate::analysis::value::{MEMORY, Value};
 use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction, Space};
 pub(crate) use codes::Codes;
 pub use codes::Taken;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use origins::OriginTable;
+pub(crate) use origins::Thing;
+use queue::StepQueue;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use targets::Targets;
 pub(crate) use words::Word;
-use words::{behind, of_size};
+use words::{WordTable, behind, of_size};
 
 /// The maximum number of steps of all instances; beyond it, calls share instances.
 const MOST_STEPS: usize = 60_000;
@@ -34,21 +39,6 @@ const MOST_DEPTH: u32 = 24;
 const MOST_EVALUATIONS: usize = 200;
 /// The number of origins of a value that count as one more evaluation.
 const ORIGINS_OF_AN_EVALUATION: usize = 16;
-
-/// An abstract location, or a pointer parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Thing {
-    /// The pointer that a parameter of the kernel is.
-    Pointer(u32),
-    /// A variable of the module.
-    Variable(u32),
-    /// Local memory.
-    Object(u32),
-    /// A parameter of the kernel itself, as memory.
-    Parameter(u32),
-    /// Shared memory.
-    Shared,
-}
 
 /// A function in the context of one call, or of several.
 pub(crate) struct Instance<'m, 'a> {
@@ -70,41 +60,57 @@ impl Instance<'_, '_> {
     }
 }
 
+/// The calls of functions that cannot be followed.
+#[derive(Default)]
+pub(crate) struct UnknownCalls<'a> {
+    pub steps: Vec<StepId>,
+    /// The functions that they name.
+    pub named: BTreeSet<&'a str>,
+    /// True if some function is called through a register.
+    pub indirect: bool,
+}
+
+impl<'a> UnknownCalls<'a> {
+    fn note(&mut self, at: StepId, target: Option<&'a str>) {
+        if !self.steps.contains(&at) {
+            self.steps.push(at);
+        }
+        self.named.extend(target);
+        self.indirect |= target.is_none();
+    }
+}
+
+/// The size of the analysis, and the work that it took.
+#[derive(Default)]
+struct Effort {
+    /// The steps of all instances.
+    steps: usize,
+    evaluations: usize,
+}
+
+impl Effort {
+    fn is_exceeded(&self) -> bool {
+        self.evaluations > self.steps.saturating_mul(MOST_EVALUATIONS)
+    }
+}
+
 /// The analysis of one kernel.
 pub(crate) struct Flow<'c, 'm, 'a> {
     pub codes: &'c mut Codes<'m, 'a>,
     pub kernel: Rc<Code<'m, 'a>>,
-    /// True for parameters that are pointers.
-    pub pointers: &'c [bool],
-    /// True for parameters that are declared tables of pointers.
-    pub tables: &'c [bool],
-    pub things: Vec<Thing>,
-    origins: HashMap<Thing, Origin>,
+    pub taken: Taken<'c>,
+    pub origins: OriginTable,
     pub instances: Vec<Instance<'m, 'a>>,
     at_call: HashMap<StepId, Option<u32>>,
     shared: HashMap<&'a str, u32>,
     values: Vec<Value>,
     objects: Vec<Object>,
     allocated: HashMap<StepId, u32>,
-    queue: VecDeque<StepId>,
-    queued: Vec<Vec<bool>>,
+    queue: StepQueue,
     dirty: Vec<u32>,
-    /// By origin: true if its address escaped or bits of it were dropped.
-    escaped: Vec<bool>,
-    pub leaked: Vec<bool>,
-    /// The words by loose bit.
-    pub words: Vec<Word>,
-    /// Unanalysed calls.
-    pub unknown_calls: Vec<StepId>,
-    /// The functions that those calls name.
-    pub not_followed: BTreeSet<&'a str>,
-    /// True if some function is called through a register.
-    pub indirect: bool,
-    /// The words that are stored to shared memory.
-    pub shared_words: Loose,
-    steps: usize,
-    /// The number of evaluations so far.
-    work: usize,
+    pub words: WordTable,
+    pub unknown_calls: UnknownCalls<'a>,
+    effort: Effort,
     /// True if the analysis exceeded its limit.
     pub gave_up: bool,
 }
@@ -112,33 +118,23 @@ pub(crate) struct Flow<'c, 'm, 'a> {
 impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Analyses a kernel. `None` if it has no body, or one that is too large.
     pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, taken: Taken<'c>) -> Option<Self> {
-        let pointers = taken.pointers;
         let kernel = codes.kernel(name, taken.never_null)?;
         let mut flow = Flow {
             codes,
             kernel: kernel.clone(),
-            pointers,
-            tables: taken.tables,
-            things: Vec::new(),
-            origins: HashMap::new(),
+            taken,
+            origins: OriginTable::default(),
             instances: Vec::new(),
             at_call: HashMap::new(),
             shared: HashMap::new(),
             values: Vec::new(),
             objects: Vec::new(),
             allocated: HashMap::new(),
-            queue: VecDeque::new(),
-            queued: Vec::new(),
+            queue: StepQueue::default(),
             dirty: Vec::new(),
-            escaped: Vec::new(),
-            leaked: Vec::new(),
-            words: Vec::new(),
-            unknown_calls: Vec::new(),
-            not_followed: BTreeSet::new(),
-            indirect: false,
-            shared_words: 0,
-            steps: 0,
-            work: 0,
+            words: WordTable::default(),
+            unknown_calls: UnknownCalls::default(),
+            effort: Effort::default(),
             gave_up: false,
         };
         flow.instantiate(kernel, None, false);
@@ -151,34 +147,14 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             while let Some(object) = self.dirty.pop() {
                 self.spread(object);
             }
-            let Some(StepId { instance, step }) = self.queue.pop_front() else { return };
-            self.queued[instance as usize][step as usize] = false;
+            let Some(StepId { instance, step }) = self.queue.pop() else { return };
             self.evaluate(instance, step);
-            self.work += 1;
-            if self.work > self.steps.saturating_mul(MOST_EVALUATIONS) {
+            self.effort.evaluations += 1;
+            if self.effort.is_exceeded() {
                 self.gave_up = true;
                 return;
             }
         }
-    }
-
-    /// Returns the origin of a thing.
-    pub fn origin(&mut self, thing: Thing) -> Origin {
-        let next = self.things.len() as Origin;
-        let origin = *self.origins.entry(thing).or_insert(next);
-        if origin == next {
-            self.things.push(thing);
-            self.escaped.push(false);
-            self.leaked.push(false);
-        }
-        origin
-    }
-
-    /// Returns true if a thing's address has escaped, or bits of it were dropped.
-    pub fn is_exposed(&self, thing: Thing) -> bool {
-        self.origins
-            .get(&thing)
-            .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
     }
 
     fn instantiate(&mut self, code: Rc<Code<'m, 'a>>, caller: Option<StepId>, shared: bool) -> u32 {
@@ -198,16 +174,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
-        self.steps += code.steps.len();
-        self.queued.push(vec![true; code.steps.len()]);
-        self.queue.extend((0..code.steps.len() as u32).map(|step| StepId { instance: number, step }));
+        self.effort.steps += code.steps.len();
+        self.queue.add_instance(code.steps.len());
         number
-    }
-
-    fn enqueue(&mut self, instance: u32, step: u32) {
-        if !std::mem::replace(&mut self.queued[instance as usize][step as usize], true) {
-            self.queue.push_back(StepId { instance, step });
-        }
     }
 
     pub fn value(&self, instance: u32, value: u32) -> &Value {
@@ -222,17 +191,17 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             return;
         }
         let at = self.instances[instance as usize].values + value as usize;
-        self.work += new.len() / ORIGINS_OF_AN_EVALUATION;
+        self.effort.evaluations += new.len() / ORIGINS_OF_AN_EVALUATION;
         if !self.values[at].join(new) {
             return;
         }
         let code = self.instances[instance as usize].code.clone();
         for &user in &code.users[value as usize] {
-            self.enqueue(instance, user);
+            self.queue.push(StepId { instance, step: user });
         }
         if code.returned.iter().any(|returned| returned.contains(&value)) {
-            for caller in self.instances[instance as usize].callers.clone() {
-                self.enqueue(caller.instance, caller.step);
+            for &caller in &self.instances[instance as usize].callers {
+                self.queue.push(caller);
             }
         }
     }
@@ -273,7 +242,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             },
             Place::Function | Place::Absolute => return Value::Plain,
         };
-        let origin = self.origin(thing);
+        let origin = self.origins.of(thing);
         Value::address(origin, offset)
     }
 
@@ -290,8 +259,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
 
     /// Enqueues the readers of an object after a change.
     fn changed(&mut self, object: u32) {
-        for StepId { instance, step } in self.objects[object as usize].readers.clone() {
-            self.enqueue(instance, step);
+        for &reader in &self.objects[object as usize].readers {
+            self.queue.push(reader);
         }
         self.dirty.push(object);
     }
@@ -314,10 +283,10 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Marks all origins of a value as escaped.
     fn escape(&mut self, value: &Value) {
         for origin in value.origins() {
-            if std::mem::replace(&mut self.escaped[origin as usize], true) {
+            if !self.origins.escape(origin) {
                 continue;
             }
-            match self.things[origin as usize] {
+            match self.origins.thing(origin) {
                 Thing::Object(object) => self.expose(object),
                 Thing::Parameter(parameter) => {
                     let size = self
@@ -343,12 +312,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    fn leak(&mut self, value: &Value) {
-        for origin in value.origins() {
-            self.leaked[origin as usize] = true;
-        }
-    }
-
     /// Returns the value of the `nth` element of a load.
     fn load(&mut self, at: StepId, address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
@@ -356,7 +319,11 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let more = i64::from(nth) * i64::from(size);
         let memory = if size >= 8 && !float { Value::loose(MEMORY) } else { Value::Plain };
         if instruction.space() == Some(Space::Shared) {
-            return if memory == Value::Plain { memory } else { self.loaded(Word::Shared, size, float) };
+            return if memory == Value::Plain {
+                memory
+            } else {
+                self.words.loaded(Word::Shared, size, float)
+            };
         }
         let Targets { places, elsewhere, none } = Targets::of(address, more);
         let mut value = match behind(address) {
@@ -366,14 +333,14 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             _ => Value::Bottom,
         };
         for (origin, offset) in places {
-            match self.things[origin as usize] {
+            match self.origins.thing(origin) {
                 Thing::Object(object) => {
                     let found = &mut self.objects[object as usize];
                     if !found.readers.contains(&at) {
                         found.readers.push(at);
                     }
                     let read = found.load(offset, size, float);
-                    self.leak(&read.dropped);
+                    self.origins.leak(&read.dropped);
                     value.join(&read.value);
                 }
                 Thing::Parameter(parameter) => {
@@ -381,7 +348,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                     value.join(&word);
                 }
                 Thing::Pointer(parameter) => {
-                    let elements = self.loaded(Word::Elements(parameter), size, float);
+                    let elements = self.words.loaded(Word::Elements(parameter), size, float);
                     value.join(&elements);
                 }
                 _ => {
@@ -395,13 +362,13 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Stores an element through an address. `more` is its byte distance from the first element.
     fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
         if space == Some(Space::Shared) {
-            self.shared_words |= value.loose_bits();
+            self.words.add_shared(value.loose_bits());
             return self.escape(value);
         }
         let Targets { places: objects, elsewhere, none } = Targets::of(address, more);
         let mut seen = elsewhere || none && *address != Value::Bottom;
         for (origin, offset) in objects {
-            match self.things[origin as usize] {
+            match self.origins.thing(origin) {
                 Thing::Object(object) => {
                     if self.objects[object as usize].store(offset, size, value) {
                         self.changed(object);
@@ -450,7 +417,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                         self.objects.len() as u32 - 1
                     }
                 };
-                let origin = self.origin(Thing::Object(object));
+                let origin = self.origins.of(Thing::Object(object));
                 self.define_all(instance, step, &Value::address(origin, 0));
             }
             Effect::Unknown => self.evaluate_unknown(instance, step),
@@ -510,14 +477,14 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         if operation == Operation::Address && instruction.has("shared") && !instruction.has("to")
             || operation == Operation::SharedAddress
         {
-            let origin = self.origin(Thing::Shared);
+            let origin = self.origins.of(Thing::Shared);
             return Value::address(origin, 0).moved();
         }
         let sources: Vec<Value> = step.sources.iter().map(|source| self.source(instance, source)).collect();
         let result = transfer::compute(instruction, &sources);
         if result.leaks {
             for value in &sources {
-                self.leak(value);
+                self.origins.leak(value);
             }
         }
         result.value
@@ -557,7 +524,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             }
             nth += 1;
             for origin in value.origins() {
-                if let Thing::Object(object) = self.things[origin as usize]
+                if let Thing::Object(object) = self.origins.thing(origin)
                     && !matches!(how, AccessKind::Nothing | AccessKind::Read)
                 {
                     self.expose(object);

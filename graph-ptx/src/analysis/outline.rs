@@ -74,13 +74,13 @@ pub(crate) fn outline(
     }
     let ends = |step: u32| lower::may_end(flow, body, step);
     let control = Control::new(body, &stores.keys().copied().collect(), &ends);
-    let needed = Needed::of(body, &control, &stores, flow.pointers, scalars);
+    let needed = Needed::of(body, &control, &stores, flow.taken.pointers, scalars);
     let many = |&block: &u32| matches!(control.terminators[block as usize], Terminator::Many);
     if needed.branches.iter().any(many) {
         return refused("a branch to one of many places decides on it", parameters);
     }
     let mut cut = Cut {
-        lower: Lower::new(body, flow.pointers, scalars, &note),
+        lower: Lower::new(body, flow.taken.pointers, scalars, &note),
         body,
         control: &control,
         needed: &needed,

@@ -21,7 +21,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                 up = above.caller.map(|caller| caller.instance);
             }
             let depth = self.instances[at.instance as usize].depth;
-            if recursive || depth >= MOST_DEPTH || self.steps + code.steps.len() > MOST_STEPS {
+            if recursive || depth >= MOST_DEPTH || self.effort.steps + code.steps.len() > MOST_STEPS {
                 match self.shared.get(name) {
                     Some(&shared) => shared,
                     None => {
@@ -120,14 +120,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
     fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
         if !call.target.is_some_and(|name| self.is_built_in(name)) {
-            let at = StepId { instance, step: at };
-            if !self.unknown_calls.contains(&at) {
-                self.unknown_calls.push(at);
-            }
-            match call.target {
-                Some(name) => self.not_followed.insert(name),
-                None => !std::mem::replace(&mut self.indirect, true),
-            };
+            self.unknown_calls.note(StepId { instance, step: at }, call.target);
             for source in &step.sources {
                 if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source
                     && let Some(object) = self.object(instance, *place)
@@ -167,7 +160,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         loop {
             for origin in values.drain(..).flat_map(|value| value.origins()) {
                 found.insert(origin);
-                if let Thing::Object(object) = self.things[origin as usize] {
+                if let Thing::Object(object) = self.origins.thing(origin) {
                     objects.push(object);
                 }
             }
