@@ -1,4 +1,4 @@
-//! Declarations: parameters, variables, performance directives.
+//! Declarations: parameters, variables, performance and other directives.
 
 use super::parser::Parser;
 use crate::syntax::ast::*;
@@ -185,5 +185,37 @@ impl<'a> Parser<'a> {
         }
         let Some(ty) = ty else { return Err(self.expected("a type")) };
         Ok((declared_align, vector, ty))
+    }
+
+    /// `.pragma "x";`, `.alias a, b;`, `.section .debug_info { ... }`, and what later versions bring: up to a
+    /// semicolon, or a pair of braces.
+    pub(super) fn unknown_directive(&mut self) -> Result<Directive<'a>, Error> {
+        let (start, line, name) = (self.token.start, self.token.line, self.token_text());
+        self.advance()?;
+        loop {
+            match self.token.kind {
+                Kind::End => return Err(self.expected(&format!("`;` after `{name}`"))),
+                Kind::Mark(b';') => break self.advance()?,
+                Kind::Mark(b'{') => {
+                    self.token.end = self.lexer.skip_braces()?;
+                    break self.advance()?;
+                }
+                Kind::Mark(b'}') => return Err(self.expected("`;`")),
+                _ => self.advance()?,
+            }
+        }
+        Ok(Directive { span: self.since(start), line, name })
+    }
+
+    pub(super) fn file(&mut self) -> Result<File<'a>, Error> {
+        let start = self.token.start;
+        self.advance()?;
+        let index = self.small()?;
+        let path = self.string()?;
+        // Time stamp and size.
+        while self.accept(b',')? {
+            self.integer()?;
+        }
+        Ok(File { span: self.since(start), index, path })
     }
 }

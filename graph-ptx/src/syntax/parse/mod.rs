@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<Module<'_>, Error> {
     }
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
-    Parser { lexer, token, end: 0 }.module()
+    module::module(&mut Parser { lexer, token, end: 0 })
 }
 
 #[cfg(test)]
