@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::explain::{ActorPosition, describe_pre_wait, why_unordered};
 use super::order::Order;
 use super::past::Past;
 use super::points::Phase;
@@ -112,6 +113,34 @@ impl<'a> Checker<'a> {
             arenas,
             past: Past::default(),
             reports: overlaps(shape, names),
+        }
+    }
+
+    /// Records the start of a node. Must be called after its predecessors along programmatic edges have started.
+    pub fn start(&mut self, node: usize) {
+        if let Order::Kernels(points) = &mut self.order {
+            points.start(node, &self.shape.full[node], &self.shape.programmatic[node]);
+        }
+    }
+
+    /// Records the wait of a node. Must be called after all its predecessors have ended.
+    pub fn meet(&mut self, node: usize) {
+        if let Order::Kernels(points) = &mut self.order {
+            points.meet(node, &self.shape.programmatic[node]);
+        }
+    }
+
+    /// Records the end of a node; `waited` is true if it executed its wait.
+    pub fn end(&mut self, node: usize, waited: bool) {
+        if let Order::Kernels(points) = &mut self.order {
+            points.end(node, waited);
+        }
+    }
+
+    /// Records the instructions of a node that touched memory before its wait.
+    pub fn note_pre_wait(&mut self, node: usize, pre_wait: Vec<PreWait>) {
+        if !pre_wait.is_empty() {
+            self.pre_wait.insert(node, pre_wait);
         }
     }
 
@@ -254,13 +283,16 @@ impl<'a> Checker<'a> {
             (true, false) => ("lifetime", use_of(&b, too, &a)),
             (false, true) => ("lifetime", use_of(&a, does, &b)),
             _ => {
-                let [first_pre_wait, second_pre_wait] =
-                    [first, second].map(|of| self.describe_pre_wait(of.actor, from, to));
-                let why = self.why_unordered(
-                    first.actor,
-                    second.actor,
-                    first_pre_wait.len() + second_pre_wait.len() > 0,
-                );
+                let [first_pre_wait, second_pre_wait] = [first, second].map(|of| {
+                    let touched = self.pre_wait.get(&of.actor);
+                    touched.map_or_else(String::new, |touched| describe_pre_wait(touched, from, to))
+                });
+                let is_pre_wait = first_pre_wait.len() + second_pre_wait.len() > 0;
+                let [one, other] = [first, second].map(|of| ActorPosition {
+                    node: self.shape.actors.node(self.origin(of.actor)),
+                    position: self.node_of(of.actor),
+                });
+                let why = why_unordered(self.shape, self.names, one, other, is_pre_wait);
                 let text = format!(
                     "node {a} {does}{first_pre_wait} and node {b} {too}{second_pre_wait} bytes {from:#x}..{to:#x} of \
                      {buffer}, and no path orders them: {why}"

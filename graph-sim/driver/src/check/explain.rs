@@ -1,89 +1,67 @@
-//! The order of a launch as its nodes start and end, and the reasons why two of them are not ordered.
+//! The reasons why two actors of a launch are not ordered.
 
-use super::checker::Checker;
-use super::order::Order;
 use crate::interp::PreWait;
+use crate::state::exec::Shape;
 
-impl Checker<'_> {
-    /// Records the start of a node. Must be called after its predecessors along programmatic edges have started.
-    pub fn start(&mut self, node: usize) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.start(node, &self.shape.full[node], &self.shape.programmatic[node]);
+/// The node of an actor, and its position in the precedence: the entry of the loop if it ran in an earlier turn.
+#[derive(Clone, Copy)]
+pub(super) struct ActorPosition {
+    pub node: usize,
+    pub position: usize,
+}
+
+/// Describes the accesses of a node to bytes before its wait; empty if there are none.
+pub(super) fn describe_pre_wait(pre_wait: &[PreWait], from: u64, to: u64) -> String {
+    let mut lines: Vec<u32> = pre_wait
+        .iter()
+        .filter(|pre_wait| pre_wait.from < to && from < pre_wait.to)
+        .map(|pre_wait| pre_wait.line)
+        .collect();
+    lines.sort_unstable();
+    let shown: Vec<String> = lines.iter().take(3).map(u32::to_string).collect();
+    match (shown.len(), lines.len() > shown.len()) {
+        (0, _) => String::new(),
+        (1, _) => format!(" (PTX line {}, before any `griddepcontrol.wait`)", shown[0]),
+        (_, more) => {
+            let others = if more { " and others" } else { "" };
+            format!(" (PTX lines {}{others}, before any `griddepcontrol.wait`)", shown.join(", "))
         }
     }
+}
 
-    /// Records the wait of a node. Must be called after all its predecessors have ended.
-    pub fn meet(&mut self, node: usize) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.meet(node, &self.shape.programmatic[node]);
-        }
+/// Explains why actors are not ordered; `pre_wait` is true if one of them touched the bytes before its wait.
+pub(super) fn why_unordered(
+    shape: &Shape,
+    names: &dyn Fn(usize) -> String,
+    a: ActorPosition,
+    b: ActorPosition,
+    pre_wait: bool,
+) -> String {
+    if a.position == b.position {
+        return "they are launches in one node".to_owned();
     }
-
-    /// Records the end of a node; `waited` is true if it executed its wait.
-    pub fn end(&mut self, node: usize, waited: bool) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.end(node, waited);
+    let edges = shape.precedence();
+    if !edges.before(a.position, b.position) && !edges.before(b.position, a.position) {
+        // No edge crosses the boundary of a body.
+        let (outer, other) = shape.scopes.in_common(a.node, b.node);
+        if (outer, other) != (a.node, b.node) {
+            let (outer, other) = (names(outer), names(other));
+            return format!("an edge from node {outer} to node {other}, or back, is missing");
         }
+        return "an edge from one to the other is missing".to_owned();
     }
-
-    /// Records the instructions of a node that touched memory before its wait.
-    pub fn note_pre_wait(&mut self, node: usize, pre_wait: Vec<PreWait>) {
-        if !pre_wait.is_empty() {
-            self.pre_wait.insert(node, pre_wait);
-        }
+    if pre_wait {
+        return "a programmatic edge orders only what is behind the wait".to_owned();
     }
-
-    /// Describes the accesses of a node to bytes before its wait; empty if there are none.
-    pub(super) fn describe_pre_wait(&self, node: usize, from: u64, to: u64) -> String {
-        let Some(pre_wait) = self.pre_wait.get(&node) else { return String::new() };
-        let mut lines: Vec<u32> = pre_wait
-            .iter()
-            .filter(|pre_wait| pre_wait.from < to && from < pre_wait.to)
-            .map(|pre_wait| pre_wait.line)
-            .collect();
-        lines.sort_unstable();
-        let shown: Vec<String> = lines.iter().take(3).map(u32::to_string).collect();
-        match (shown.len(), lines.len() > shown.len()) {
-            (0, _) => String::new(),
-            (1, _) => format!(" (PTX line {}, before any `griddepcontrol.wait`)", shown[0]),
-            (_, more) => {
-                let others = if more { " and others" } else { "" };
-                format!(" (PTX lines {}{others}, before any `griddepcontrol.wait`)", shown.join(", "))
-            }
-        }
-    }
-
-    /// Explains why nodes are not ordered; `pre_wait` is true if one of them touched the bytes before its wait.
-    pub(super) fn why_unordered(&self, a: usize, b: usize, pre_wait: bool) -> String {
-        let inner = (self.shape.actors.node(self.origin(a)), self.shape.actors.node(self.origin(b)));
-        let (a, b) = (self.node_of(a), self.node_of(b));
-        if a == b {
-            return "they are launches in one node".to_owned();
-        }
-        let edges = self.shape.precedence();
-        if !edges.before(a, b) && !edges.before(b, a) {
-            // No edge crosses the boundary of a body.
-            let (outer, other) = self.shape.scopes.in_common(inner.0, inner.1);
-            if (outer, other) != inner {
-                let (outer, other) = ((self.names)(outer), (self.names)(other));
-                return format!("an edge from node {outer} to node {other}, or back, is missing");
-            }
-            return "an edge from one to the other is missing".to_owned();
-        }
-        if pre_wait {
-            return "a programmatic edge orders only what is behind the wait".to_owned();
-        }
-        "a kernel between them, behind a programmatic edge, ends without `griddepcontrol.wait`".to_owned()
-    }
+    "a kernel between them, behind a programmatic edge, ends without `griddepcontrol.wait`".to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Users;
+    use crate::check::{Checker, Users};
     use crate::memory::Touched;
     use crate::memory::{ATOMIC, PRE_WAIT, READ, WRITTEN};
-    use crate::state::exec::Shape;
     use crate::state::schedule::{Plan, Random, Step};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
