@@ -1,6 +1,6 @@
 //! Arithmetic: integers of every width, floats with their modifiers, logic and bits.
 
-use super::function::{Decoder, Result, is_float};
+use super::decoder::{Decoder, Result, is_float};
 use super::operation::{Alu, Many, One, Two};
 use super::rounding::{conversion, float_spec};
 use crate::interp::code::*;
@@ -230,271 +230,287 @@ enum Op2 {
     Three(Map3),
 }
 
-impl<'m> Decoder<'_, 'm> {
-    pub fn alu(&mut self, i: &Instruction<'m>, op: Alu) -> Result<()> {
-        let Some(ty) = i.types().next_back() else { return Err(String::new()) };
-        if op.is_of_one_size() && !i.has("wide") && i.types().count() == 1 {
-            self.check_sizes(i, ty)?;
+pub fn alu<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: Alu) -> Result<()> {
+    let Some(ty) = i.types().next_back() else { return Err(String::new()) };
+    if op.is_of_one_size() && !i.has("wide") && i.types().count() == 1 {
+        decoder.check_sizes(i, ty)?;
+    }
+    if is_float(ty) && !op.is_logic() {
+        let op = op.float().ok_or_else(String::new)?;
+        return float(decoder, i, op, ty);
+    }
+    let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    match op {
+        Alu::WithCarry(op) => return extended(decoder, i, op, ty, true),
+        Alu::Two(op @ (Two::Add | Two::Sub)) if i.has("cc") => return extended(decoder, i, op, ty, false),
+        Alu::Many(Many::Mad) if i.has("cc") => return extended(decoder, i, Two::Add, ty, false),
+        Alu::One(_) | Alu::Two(_) | Alu::Many(_) | Alu::Float(_) => {}
+    }
+    let d = decoder.result(d)?;
+    let a = decoder.value(a, ty)?;
+    let [b, more @ ..] = rest else {
+        let Alu::One(op) = op else { return Err(String::new()) };
+        return one(decoder, i, op, ty, d, a);
+    };
+    let b = decoder.value(b, if op.counts_bits() { Type::U32 } else { ty })?;
+    if more.is_empty() {
+        let Alu::Two(op) = op else { return Err(String::new()) };
+        let f = two(i, op, ty).ok_or_else(String::new)?;
+        decoder.code.emit(Op::Map2(f, d, a, b));
+        return Ok(());
+    }
+    let Alu::Many(op) = op else { return Err(String::new()) };
+    many(decoder, i, op, ty, d, [a, b], more)
+}
+
+fn one<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    op: One,
+    ty: Type,
+    d: Slot,
+    a: Slot,
+) -> Result<()> {
+    let f = unary(op, ty).ok_or_else(String::new)?;
+    if op != One::Bfind || !i.has("shiftamt") {
+        decoder.code.emit(Op::Map1(f, d, a));
+        return Ok(());
+    }
+    let found = decoder.temporary();
+    decoder.code.emit(Op::Map1(f, found, a));
+    let back: Map1 = match ty.size() {
+        4 => |p| if p == 0xffff_ffff { p } else { 31 - p },
+        _ => |p| if p == 0xffff_ffff { p } else { 63 - p },
+    };
+    decoder.code.emit(Op::Map1(back, d, found));
+    Ok(())
+}
+
+/// An instruction of three sources and more: `a`, `b`, and those behind them.
+fn many<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    op: Many,
+    ty: Type,
+    d: Slot,
+    [a, b]: [Slot; 2],
+    more: &[Operand<'m>],
+) -> Result<()> {
+    let [third, last @ ..] = more else { return Err(String::new()) };
+    let third_type = match op {
+        Many::Mad | Many::Mad24 | Many::Sad => ty,
+        Many::Bfe | Many::Bfi | Many::Fns => Type::U32,
+    };
+    let c = decoder.value(third, third_type)?;
+    match (op, last) {
+        (Many::Mad, []) => mad(decoder, i, ty, d, [a, b, c], third)?,
+        (Many::Mad24, []) if i.has("lo") => {
+            let f: Map3 = match ty {
+                Type::U32 => |a, b, c| ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c) & 0xffff_ffff,
+                _ => |a, b, c| {
+                    let product = ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8);
+                    product.wrapping_add(c as i32) as u32 as u64
+                },
+            };
+            decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        if is_float(ty) && !op.is_logic() {
-            let op = op.float().ok_or_else(String::new)?;
-            return self.float(i, op, ty);
+        (Many::Sad, []) => {
+            let f: Option<Map3> = widths!(ty, |a, b, c| {
+                if a > b { c.wrapping_add(a.wrapping_sub(b)) } else { c.wrapping_add(b.wrapping_sub(a)) }
+            });
+            decoder.code.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
         }
-        let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        match op {
-            Alu::WithCarry(op) => return self.extended(i, op, ty, true),
-            Alu::Two(op @ (Two::Add | Two::Sub)) if i.has("cc") => return self.extended(i, op, ty, false),
-            Alu::Many(Many::Mad) if i.has("cc") => return self.extended(i, Two::Add, ty, false),
-            Alu::One(_) | Alu::Two(_) | Alu::Many(_) | Alu::Float(_) => {}
+        (Many::Bfe, []) => {
+            let f: Map3 = match ty {
+                Type::U32 => |a, p, l| extract(a, p, l, 32, false),
+                Type::S32 => |a, p, l| extract(a, p, l, 32, true),
+                Type::U64 => |a, p, l| extract(a, p, l, 64, false),
+                Type::S64 => |a, p, l| extract(a, p, l, 64, true),
+                _ => return Err(String::new()),
+            };
+            decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        let d = self.result(d)?;
-        let a = self.value(a, ty)?;
-        let [b, more @ ..] = rest else {
-            let Alu::One(op) = op else { return Err(String::new()) };
-            return self.one(i, op, ty, d, a);
-        };
-        let b = self.value(b, if op.counts_bits() { Type::U32 } else { ty })?;
-        if more.is_empty() {
-            let Alu::Two(op) = op else { return Err(String::new()) };
-            let f = two(i, op, ty).ok_or_else(String::new)?;
-            self.emit(Op::Map2(f, d, a, b));
+        (Many::Bfi, [length]) => {
+            let length = decoder.value(length, Type::U32)?;
+            // Position and length in one row.
+            let field = decoder.temporary();
+            decoder.code.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
+            let f: Map3 = match ty {
+                Type::B32 => |a, b, f| insert(a & 0xffff_ffff, b & 0xffff_ffff, f >> 8, f, 32),
+                Type::B64 => |a, b, f| insert(a, b, f >> 8, f, 64),
+                _ => return Err(String::new()),
+            };
+            decoder.code.emit(Op::Map3(f, d, a, b, field));
+        }
+        (Many::Fns, []) => decoder.code.emit(Op::Map3(find_nth, d, a, b, c)),
+        (Many::Mad | Many::Mad24 | Many::Sad | Many::Bfe | Many::Bfi | Many::Fns, _) => {
+            return Err(String::new());
+        }
+    }
+    Ok(())
+}
+
+/// `mad` of integers. `third` is the operand of `c`.
+fn mad<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    ty: Type,
+    d: Slot,
+    [a, b, c]: [Slot; 3],
+    third: &Operand<'m>,
+) -> Result<()> {
+    let f: Option<Map3> = match ty {
+        _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
+            let high = ((a as i32 as i64 * b as i32 as i64) >> 32) as i32;
+            high.saturating_add(c as i32) as u32 as u64
+        }),
+        _ if i.has("sat") => None,
+        _ if i.has("wide") => match ty {
+            Type::U16 => Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff),
+            Type::S16 => {
+                Some(|a, b, c| (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64)
+            }
+            Type::U32 => Some(|a, b, c| ((a & 0xffff_ffff) * (b & 0xffff_ffff)).wrapping_add(c)),
+            Type::S32 => Some(|a, b, c| (a as i32 as i64 * b as i32 as i64).wrapping_add(c as i64) as u64),
+            _ => None,
+        },
+        _ if i.has("hi") => {
+            let f = high(ty).ok_or_else(String::new)?;
+            let product = decoder.temporary();
+            decoder.code.emit(Op::Map2(f, product, a, b));
+            let add = binary_integer(Two::Add, ty).ok_or_else(String::new)?;
+            decoder.code.emit(Op::Map2(add, d, product, c));
             return Ok(());
         }
-        let Alu::Many(op) = op else { return Err(String::new()) };
-        self.many(i, op, ty, d, [a, b], more)
-    }
+        _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
+    };
+    // The addend of `mad.wide` has twice the width.
+    let c = if i.has("wide") {
+        let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
+        decoder.value(third, twice)?
+    } else {
+        c
+    };
+    decoder.code.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
+    Ok(())
+}
 
-    fn one(&mut self, i: &Instruction<'m>, op: One, ty: Type, d: Slot, a: Slot) -> Result<()> {
-        let f = unary(op, ty).ok_or_else(String::new)?;
-        if op != One::Bfind || !i.has("shiftamt") {
-            self.emit(Op::Map1(f, d, a));
-            return Ok(());
-        }
-        let found = self.temporary();
-        self.emit(Op::Map1(f, found, a));
-        let back: Map1 = match ty.size() {
-            4 => |p| if p == 0xffff_ffff { p } else { 31 - p },
-            _ => |p| if p == 0xffff_ffff { p } else { 63 - p },
-        };
-        self.emit(Op::Map1(back, d, found));
-        Ok(())
+fn float<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: FloatOp, ty: Type) -> Result<()> {
+    let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    let d = decoder.result(d)?;
+    // Mixed precision: `fma.rn.f32.f16` reads halves.
+    let mut types = i.types();
+    let first = types.next().unwrap_or(ty);
+    if first != ty {
+        return mixed(decoder, i, op, first, ty, d);
     }
-
-    /// An instruction of three sources and more: `a`, `b`, and those behind them.
-    fn many(
-        &mut self,
-        i: &Instruction<'m>,
-        op: Many,
-        ty: Type,
-        d: Slot,
-        [a, b]: [Slot; 2],
-        more: &[Operand<'m>],
-    ) -> Result<()> {
-        let [third, last @ ..] = more else { return Err(String::new()) };
-        let third_type = match op {
-            Many::Mad | Many::Mad24 | Many::Sad => ty,
-            Many::Bfe | Many::Bfi | Many::Fns => Type::U32,
-        };
-        let c = self.value(third, third_type)?;
-        match (op, last) {
-            (Many::Mad, []) => self.mad(i, ty, d, [a, b, c], third)?,
-            (Many::Mad24, []) if i.has("lo") => {
-                let f: Map3 = match ty {
-                    Type::U32 => |a, b, c| ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c) & 0xffff_ffff,
-                    _ => |a, b, c| {
-                        let product = ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8);
-                        product.wrapping_add(c as i32) as u32 as u64
-                    },
-                };
-                self.emit(Op::Map3(f, d, a, b, c));
-            }
-            (Many::Sad, []) => {
-                let f: Option<Map3> = widths!(ty, |a, b, c| {
-                    if a > b { c.wrapping_add(a.wrapping_sub(b)) } else { c.wrapping_add(b.wrapping_sub(a)) }
-                });
-                self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
-            }
-            (Many::Bfe, []) => {
-                let f: Map3 = match ty {
-                    Type::U32 => |a, p, l| extract(a, p, l, 32, false),
-                    Type::S32 => |a, p, l| extract(a, p, l, 32, true),
-                    Type::U64 => |a, p, l| extract(a, p, l, 64, false),
-                    Type::S64 => |a, p, l| extract(a, p, l, 64, true),
-                    _ => return Err(String::new()),
-                };
-                self.emit(Op::Map3(f, d, a, b, c));
-            }
-            (Many::Bfi, [length]) => {
-                let length = self.value(length, Type::U32)?;
-                // Position and length in one row.
-                let field = self.temporary();
-                self.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
-                let f: Map3 = match ty {
-                    Type::B32 => |a, b, f| insert(a & 0xffff_ffff, b & 0xffff_ffff, f >> 8, f, 32),
-                    Type::B64 => |a, b, f| insert(a, b, f >> 8, f, 64),
-                    _ => return Err(String::new()),
-                };
-                self.emit(Op::Map3(f, d, a, b, field));
-            }
-            (Many::Fns, []) => self.emit(Op::Map3(find_nth, d, a, b, c)),
-            (Many::Mad | Many::Mad24 | Many::Sad | Many::Bfe | Many::Bfi | Many::Fns, _) => {
-                return Err(String::new());
-            }
-        }
-        Ok(())
+    let mut rows = [NONE; 3];
+    for (row, operand) in rows.iter_mut().zip(operands) {
+        *row = decoder.value(operand, ty)?;
     }
-
-    /// `mad` of integers. `third` is the operand of `c`.
-    fn mad(
-        &mut self,
-        i: &Instruction<'m>,
-        ty: Type,
-        d: Slot,
-        [a, b, c]: [Slot; 3],
-        third: &Operand<'m>,
-    ) -> Result<()> {
-        let f: Option<Map3> = match ty {
-            _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
-                let high = ((a as i32 as i64 * b as i32 as i64) >> 32) as i32;
-                high.saturating_add(c as i32) as u32 as u64
-            }),
-            _ if i.has("sat") => None,
-            _ if i.has("wide") => match ty {
-                Type::U16 => Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff),
-                Type::S16 => {
-                    Some(|a, b, c| (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64)
-                }
-                Type::U32 => Some(|a, b, c| ((a & 0xffff_ffff) * (b & 0xffff_ffff)).wrapping_add(c)),
-                Type::S32 => {
-                    Some(|a, b, c| (a as i32 as i64 * b as i32 as i64).wrapping_add(c as i64) as u64)
-                }
-                _ => None,
-            },
-            _ if i.has("hi") => {
-                let f = high(ty).ok_or_else(String::new)?;
-                let product = self.temporary();
-                self.emit(Op::Map2(f, product, a, b));
-                let add = binary_integer(Two::Add, ty).ok_or_else(String::new)?;
-                self.emit(Op::Map2(add, d, product, c));
-                return Ok(());
-            }
-            _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-        };
-        // The addend of `mad.wide` has twice the width.
-        let c = if i.has("wide") {
-            let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
-            self.value(third, twice)?
-        } else {
-            c
-        };
-        self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
-        Ok(())
-    }
-
-    fn float(&mut self, i: &Instruction<'m>, op: FloatOp, ty: Type) -> Result<()> {
-        let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        let d = self.result(d)?;
-        // Mixed precision: `fma.rn.f32.f16` reads halves.
-        let mut types = i.types();
-        let first = types.next().unwrap_or(ty);
-        if first != ty {
-            return self.mixed(i, op, first, ty, d);
-        }
-        let mut rows = [NONE; 3];
-        for (row, operand) in rows.iter_mut().zip(operands) {
-            *row = self.value(operand, ty)?;
-        }
-        let arity = match op {
-            FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Div | FloatOp::Min | FloatOp::Max => 2,
-            FloatOp::Fma => 3,
-            _ => 1,
-        };
-        if operands.len() == 3 && matches!(op, FloatOp::Min | FloatOp::Max) {
-            let part = self.temporary();
-            let spec = float_spec(i, op, ty);
-            self.emit(Op::Float(Box::new(spec), part, rows));
-            self.emit(Op::Float(Box::new(spec), d, [part, rows[2], NONE]));
-            return Ok(());
-        }
-        if operands.len() != arity {
-            return Err("wrong number of operands".to_owned());
-        }
+    let arity = match op {
+        FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Div | FloatOp::Min | FloatOp::Max => 2,
+        FloatOp::Fma => 3,
+        _ => 1,
+    };
+    if operands.len() == 3 && matches!(op, FloatOp::Min | FloatOp::Max) {
+        let part = decoder.temporary();
         let spec = float_spec(i, op, ty);
-        let plain = spec.mode == Mode::Nearest && !spec.saturate && !spec.relu;
-        match fast_float(op, ty, spec.flush).filter(|_| plain) {
-            Some(Op2::Two(f)) => self.emit(Op::Map2(f, d, rows[0], rows[1])),
-            Some(Op2::Three(f)) => self.emit(Op::Map3(f, d, rows[0], rows[1], rows[2])),
-            None => self.emit(Op::Float(Box::new(spec), d, rows)),
-        }
-        Ok(())
+        decoder.code.emit(Op::Float(Box::new(spec), part, rows));
+        decoder.code.emit(Op::Float(Box::new(spec), d, [part, rows[2], NONE]));
+        return Ok(());
     }
+    if operands.len() != arity {
+        return Err("wrong number of operands".to_owned());
+    }
+    let spec = float_spec(i, op, ty);
+    let plain = spec.mode == Mode::Nearest && !spec.saturate && !spec.relu;
+    match fast_float(op, ty, spec.flush).filter(|_| plain) {
+        Some(Op2::Two(f)) => decoder.code.emit(Op::Map2(f, d, rows[0], rows[1])),
+        Some(Op2::Three(f)) => decoder.code.emit(Op::Map3(f, d, rows[0], rows[1], rows[2])),
+        None => decoder.code.emit(Op::Float(Box::new(spec), d, rows)),
+    }
+    Ok(())
+}
 
-    /// `add`, `sub` and `fma` whose result and last operand are singles and whose others are halves.
-    fn mixed(&mut self, i: &Instruction<'m>, op: FloatOp, to: Type, from: Type, d: Slot) -> Result<()> {
-        let mut rows = [NONE; 3];
-        if i.operands.len() < 3 {
-            return Err("too few operands".to_owned());
-        }
-        let last = i.operands.len() - 2;
-        for (at, operand) in i.operands[1..].iter().take(3).enumerate() {
-            let single = at == last;
-            let value = self.value(operand, if single { to } else { from })?;
-            rows[at] = value;
-            if !single {
-                rows[at] = self.temporary();
-                let spec = conversion(to, from);
-                self.emit(Op::Convert(Box::new(spec), rows[at], value));
-            }
-        }
-        let spec = float_spec(i, op, to);
-        self.emit(Op::Float(Box::new(spec), d, rows));
-        Ok(())
+/// `add`, `sub` and `fma` whose result and last operand are singles and whose others are halves.
+fn mixed<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    op: FloatOp,
+    to: Type,
+    from: Type,
+    d: Slot,
+) -> Result<()> {
+    let mut rows = [NONE; 3];
+    if i.operands.len() < 3 {
+        return Err("too few operands".to_owned());
     }
+    let last = i.operands.len() - 2;
+    for (at, operand) in i.operands[1..].iter().take(3).enumerate() {
+        let single = at == last;
+        let value = decoder.value(operand, if single { to } else { from })?;
+        rows[at] = value;
+        if !single {
+            rows[at] = decoder.temporary();
+            let spec = conversion(to, from);
+            decoder.code.emit(Op::Convert(Box::new(spec), rows[at], value));
+        }
+    }
+    let spec = float_spec(i, op, to);
+    decoder.code.emit(Op::Float(Box::new(spec), d, rows));
+    Ok(())
+}
 
-    /// Extended precision, a sum or a difference, of a product where there is a third source: `.cc` writes the carry.
-    fn extended(&mut self, i: &Instruction<'m>, op: Two, ty: Type, reads_carry: bool) -> Result<()> {
-        let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        let d = self.result(d)?;
-        let (mut a, mut b) = (self.value(a, ty)?, self.value(b, ty)?);
-        let wide_type = ty.size() == 8;
-        if let Some(c) = rest.first() {
-            let f = if i.has("hi") { high(ty) } else { binary_integer(Two::Mul, ty) };
-            let product = self.temporary();
-            self.emit(Op::Map2(f.ok_or_else(String::new)?, product, a, b));
-            a = product;
-            b = self.value(c, ty)?;
-        }
-        let subtract = op == Two::Sub;
-        let carry = self.carry();
-        let carry_in = if reads_carry { carry } else { self.constant(0) };
-        let out = self.temporary();
-        let (value, flag): (Map3, Map3) = match (subtract, wide_type) {
-            (false, false) => (
-                |a, b, c| u64::from((a as u32).wrapping_add(b as u32).wrapping_add(c as u32)),
-                |a, b, c| ((a & 0xffff_ffff) + (b & 0xffff_ffff) + c) >> 32,
-            ),
-            (false, true) => (
-                |a, b, c| a.wrapping_add(b).wrapping_add(c),
-                |a, b, c| ((u128::from(a) + u128::from(b) + u128::from(c)) >> 64) as u64,
-            ),
-            (true, false) => (
-                |a, b, c| u64::from((a as u32).wrapping_sub(b as u32).wrapping_sub(c as u32)),
-                |a, b, c| u64::from((a & 0xffff_ffff) < (b & 0xffff_ffff) + c),
-            ),
-            (true, true) => (
-                |a, b, c| a.wrapping_sub(b).wrapping_sub(c),
-                |a, b, c| u64::from(u128::from(a) < u128::from(b) + u128::from(c)),
-            ),
-        };
-        if i.has("cc") {
-            self.emit(Op::Map3(flag, out, a, b, carry_in));
-        }
-        self.emit(Op::Map3(value, d, a, b, carry_in));
-        if i.has("cc") {
-            self.emit(Op::Map1(|c| c, carry, out));
-        }
-        Ok(())
+/// Extended precision, a sum or a difference, of a product where there is a third source: `.cc` writes the carry.
+fn extended<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    op: Two,
+    ty: Type,
+    reads_carry: bool,
+) -> Result<()> {
+    let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    let d = decoder.result(d)?;
+    let (mut a, mut b) = (decoder.value(a, ty)?, decoder.value(b, ty)?);
+    let wide_type = ty.size() == 8;
+    if let Some(c) = rest.first() {
+        let f = if i.has("hi") { high(ty) } else { binary_integer(Two::Mul, ty) };
+        let product = decoder.temporary();
+        decoder.code.emit(Op::Map2(f.ok_or_else(String::new)?, product, a, b));
+        a = product;
+        b = decoder.value(c, ty)?;
     }
+    let subtract = op == Two::Sub;
+    let carry = decoder.carry();
+    let carry_in = if reads_carry { carry } else { decoder.constant(0) };
+    let out = decoder.temporary();
+    let (value, flag): (Map3, Map3) = match (subtract, wide_type) {
+        (false, false) => (
+            |a, b, c| u64::from((a as u32).wrapping_add(b as u32).wrapping_add(c as u32)),
+            |a, b, c| ((a & 0xffff_ffff) + (b & 0xffff_ffff) + c) >> 32,
+        ),
+        (false, true) => (
+            |a, b, c| a.wrapping_add(b).wrapping_add(c),
+            |a, b, c| ((u128::from(a) + u128::from(b) + u128::from(c)) >> 64) as u64,
+        ),
+        (true, false) => (
+            |a, b, c| u64::from((a as u32).wrapping_sub(b as u32).wrapping_sub(c as u32)),
+            |a, b, c| u64::from((a & 0xffff_ffff) < (b & 0xffff_ffff) + c),
+        ),
+        (true, true) => (
+            |a, b, c| a.wrapping_sub(b).wrapping_sub(c),
+            |a, b, c| u64::from(u128::from(a) < u128::from(b) + u128::from(c)),
+        ),
+    };
+    if i.has("cc") {
+        decoder.code.emit(Op::Map3(flag, out, a, b, carry_in));
+    }
+    decoder.code.emit(Op::Map3(value, d, a, b, carry_in));
+    if i.has("cc") {
+        decoder.code.emit(Op::Map1(|c| c, carry, out));
+    }
+    Ok(())
 }
 
 /// The function of an instruction of two sources with its modifiers.

@@ -1,7 +1,7 @@
 //! Bits: selections, permutations, masks, logic of three operands and dot products.
 
 use super::compare::combine;
-use super::function::{Decoder, Result};
+use super::decoder::{Decoder, Result};
 use super::operation::Bits;
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
@@ -118,126 +118,130 @@ fn mask(wraps: bool) -> Map2 {
     }
 }
 
-impl<'m> Decoder<'_, 'm> {
-    pub fn bits(&mut self, i: &Instruction<'m>, op: Bits) -> Result<()> {
-        let types: Vec<Type> = i.types().collect();
-        let ty = *types.last().ok_or_else(String::new)?;
-        let [d, a, b, rest @ ..] = i.operands.as_slice() else {
-            return Err("too few operands".to_owned());
-        };
-        let first_type = if op == Bits::SelectBySign { types[0] } else { ty };
-        let d = match d {
-            Operand::Pair(value, _) => self.pair_part(value)?,
-            d => self.result(d)?,
-        };
-        let narrow = matches!(op, Bits::Extend | Bits::Mask);
-        let a = self.value(a, first_type)?;
-        let b = self.value(b, if narrow { Type::U32 } else { first_type })?;
-        match (op, rest) {
-            (Bits::Select, [p]) => {
-                let p = self.value(p, Type::Pred)?;
-                self.emit(Op::Map3(|a, b, p| if p & 1 != 0 { a } else { b }, d, a, b, p));
-            }
-            (Bits::SelectBySign, [c]) => {
-                let c = self.value(c, ty)?;
-                let f: Map3 = match ty {
-                    Type::S32 => |a, b, c| if c as i32 >= 0 { a } else { b },
-                    _ => |a, b, c| if f32::from_bits(c as u32) >= 0.0 { a } else { b },
-                };
-                self.emit(Op::Map3(f, d, a, b, c));
-            }
-            (Bits::Permute, [c]) => {
-                let c = self.value(c, Type::B32)?;
-                let f = i.modifiers().find_map(permute_mode).unwrap_or(permute);
-                self.emit(Op::Map3(f, d, a, b, c));
-            }
-            (Bits::Logic, [c, Operand::Integer(table), ..]) => {
-                let c = self.value(c, ty)?;
-                self.logic(i, *table as u8, d, [a, b, c])?
-            }
-            (Bits::Funnel, [c]) => {
-                let c = self.value(c, Type::U32)?;
-                self.emit(Op::Map3(funnel(i.has("l"), i.has("clamp")), d, a, b, c));
-            }
-            (Bits::Dot4, [c]) => {
-                let c = self.value(c, Type::S32)?;
-                let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
-                self.emit(Op::Map3(dot4(*a_type == Type::S32, *b_type == Type::S32), d, a, b, c));
-            }
-            (Bits::Dot2, [c]) => {
-                let c = self.value(c, Type::S32)?;
-                let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
-                let f = dot2_of(*a_type == Type::S32, *b_type == Type::S32, i.has("hi"));
-                self.emit(Op::Map3(f, d, a, b, c));
-            }
-            (Bits::Copysign, []) => {
-                let f: Map2 = match ty {
-                    Type::F64 => |a, b| b & !(1 << 63) | a & 1 << 63,
-                    _ => |a, b| b & 0x7fff_ffff | a & 0x8000_0000,
-                };
-                self.emit(Op::Map2(f, d, a, b));
-            }
-            (Bits::Extend, []) => {
-                self.emit(Op::Map2(extend(ty == Type::S32, i.has("wrap")), d, a, b));
-            }
-            (Bits::Mask, []) => {
-                self.emit(Op::Map2(mask(i.has("wrap")), d, a, b));
-            }
-            (
-                Bits::Select
-                | Bits::SelectBySign
-                | Bits::Permute
-                | Bits::Logic
-                | Bits::Funnel
-                | Bits::Dot4
-                | Bits::Dot2
-                | Bits::Copysign
-                | Bits::Extend
-                | Bits::Mask,
-                _,
-            ) => return Err(String::new()),
+pub fn bits<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: Bits) -> Result<()> {
+    let types: Vec<Type> = i.types().collect();
+    let ty = *types.last().ok_or_else(String::new)?;
+    let [d, a, b, rest @ ..] = i.operands.as_slice() else {
+        return Err("too few operands".to_owned());
+    };
+    let first_type = if op == Bits::SelectBySign { types[0] } else { ty };
+    let d = match d {
+        Operand::Pair(value, _) => decoder.pair_part(value)?,
+        d => decoder.result(d)?,
+    };
+    let narrow = matches!(op, Bits::Extend | Bits::Mask);
+    let a = decoder.value(a, first_type)?;
+    let b = decoder.value(b, if narrow { Type::U32 } else { first_type })?;
+    match (op, rest) {
+        (Bits::Select, [p]) => {
+            let p = decoder.value(p, Type::Pred)?;
+            decoder.code.emit(Op::Map3(|a, b, p| if p & 1 != 0 { a } else { b }, d, a, b, p));
         }
-        Ok(())
-    }
-
-    /// `lop3`, which may combine a predicate with whether its result is not 0.
-    fn logic(&mut self, i: &Instruction<'m>, table: u8, d: Slot, sources: [Slot; 3]) -> Result<()> {
-        let combined = i.modifiers().find_map(combine);
-        self.emit(Op::Lop3(table, d, sources));
-        if let ([Operand::Pair(_, p), _, _, _, _, q], Some(f)) = (i.operands.as_slice(), combined) {
-            let (p, q) = (self.pair_part(p)?, self.value(q, Type::Pred)?);
-            let set = self.temporary();
-            self.emit(Op::Map1(|v| u64::from(v as u32 != 0), set, d));
-            self.emit(Op::Map2(f, p, set, q));
-        }
-        Ok(())
-    }
-
-    pub fn testp(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let ty = i.types().next_back().ok_or_else(String::new)?;
-        let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-        macro_rules! test {
-            ($read:expr) => {
-                match i.modifiers().next() {
-                    Some("finite") => |v| u64::from($read(v).is_finite()),
-                    Some("infinite") => |v| u64::from($read(v).is_infinite()),
-                    Some("number") => |v| u64::from(!$read(v).is_nan()),
-                    Some("notanumber") => |v| u64::from($read(v).is_nan()),
-                    Some("normal") => |v| u64::from($read(v).is_normal()),
-                    Some("subnormal") => |v| u64::from($read(v).is_subnormal()),
-                    _ => return Err(String::new()),
-                }
+        (Bits::SelectBySign, [c]) => {
+            let c = decoder.value(c, ty)?;
+            let f: Map3 = match ty {
+                Type::S32 => |a, b, c| if c as i32 >= 0 { a } else { b },
+                _ => |a, b, c| if f32::from_bits(c as u32) >= 0.0 { a } else { b },
             };
+            decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        let f: Map1 = match ty {
-            Type::F32 => test!(|v: u64| f32::from_bits(v as u32)),
-            Type::F64 => test!(f64::from_bits),
-            _ => return Err(String::new()),
-        };
-        let (d, a) = (self.result(d)?, self.value(a, ty)?);
-        self.emit(Op::Map1(f, d, a));
-        Ok(())
+        (Bits::Permute, [c]) => {
+            let c = decoder.value(c, Type::B32)?;
+            let f = i.modifiers().find_map(permute_mode).unwrap_or(permute);
+            decoder.code.emit(Op::Map3(f, d, a, b, c));
+        }
+        (Bits::Logic, [c, Operand::Integer(table), ..]) => {
+            let c = decoder.value(c, ty)?;
+            logic(decoder, i, *table as u8, d, [a, b, c])?
+        }
+        (Bits::Funnel, [c]) => {
+            let c = decoder.value(c, Type::U32)?;
+            decoder.code.emit(Op::Map3(funnel(i.has("l"), i.has("clamp")), d, a, b, c));
+        }
+        (Bits::Dot4, [c]) => {
+            let c = decoder.value(c, Type::S32)?;
+            let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
+            decoder.code.emit(Op::Map3(dot4(*a_type == Type::S32, *b_type == Type::S32), d, a, b, c));
+        }
+        (Bits::Dot2, [c]) => {
+            let c = decoder.value(c, Type::S32)?;
+            let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
+            let f = dot2_of(*a_type == Type::S32, *b_type == Type::S32, i.has("hi"));
+            decoder.code.emit(Op::Map3(f, d, a, b, c));
+        }
+        (Bits::Copysign, []) => {
+            let f: Map2 = match ty {
+                Type::F64 => |a, b| b & !(1 << 63) | a & 1 << 63,
+                _ => |a, b| b & 0x7fff_ffff | a & 0x8000_0000,
+            };
+            decoder.code.emit(Op::Map2(f, d, a, b));
+        }
+        (Bits::Extend, []) => {
+            decoder.code.emit(Op::Map2(extend(ty == Type::S32, i.has("wrap")), d, a, b));
+        }
+        (Bits::Mask, []) => {
+            decoder.code.emit(Op::Map2(mask(i.has("wrap")), d, a, b));
+        }
+        (
+            Bits::Select
+            | Bits::SelectBySign
+            | Bits::Permute
+            | Bits::Logic
+            | Bits::Funnel
+            | Bits::Dot4
+            | Bits::Dot2
+            | Bits::Copysign
+            | Bits::Extend
+            | Bits::Mask,
+            _,
+        ) => return Err(String::new()),
     }
+    Ok(())
+}
+
+/// `lop3`, which may combine a predicate with whether its result is not 0.
+fn logic<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    table: u8,
+    d: Slot,
+    sources: [Slot; 3],
+) -> Result<()> {
+    let combined = i.modifiers().find_map(combine);
+    decoder.code.emit(Op::Lop3(table, d, sources));
+    if let ([Operand::Pair(_, p), _, _, _, _, q], Some(f)) = (i.operands.as_slice(), combined) {
+        let (p, q) = (decoder.pair_part(p)?, decoder.value(q, Type::Pred)?);
+        let set = decoder.temporary();
+        decoder.code.emit(Op::Map1(|v| u64::from(v as u32 != 0), set, d));
+        decoder.code.emit(Op::Map2(f, p, set, q));
+    }
+    Ok(())
+}
+
+pub fn testp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let ty = i.types().next_back().ok_or_else(String::new)?;
+    let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+    macro_rules! test {
+        ($read:expr) => {
+            match i.modifiers().next() {
+                Some("finite") => |v| u64::from($read(v).is_finite()),
+                Some("infinite") => |v| u64::from($read(v).is_infinite()),
+                Some("number") => |v| u64::from(!$read(v).is_nan()),
+                Some("notanumber") => |v| u64::from($read(v).is_nan()),
+                Some("normal") => |v| u64::from($read(v).is_normal()),
+                Some("subnormal") => |v| u64::from($read(v).is_subnormal()),
+                _ => return Err(String::new()),
+            }
+        };
+    }
+    let f: Map1 = match ty {
+        Type::F32 => test!(|v: u64| f32::from_bits(v as u32)),
+        Type::F64 => test!(f64::from_bits),
+        _ => return Err(String::new()),
+    };
+    let (d, a) = (decoder.result(d)?, decoder.value(a, ty)?);
+    decoder.code.emit(Op::Map1(f, d, a));
+    Ok(())
 }
 
 fn sign_extend(value: u64, bits: u64) -> u64 {

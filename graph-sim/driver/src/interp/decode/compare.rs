@@ -1,6 +1,6 @@
 //! Comparisons: `setp` and `set`.
 
-use super::function::{Decoder, Result};
+use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use crate::interp::number::{format, widen};
 use cuweave_ptx::{Instruction, Operand, Type};
@@ -81,134 +81,134 @@ pub fn combine(op: &str) -> Option<Map2> {
     })
 }
 
-impl<'m> Decoder<'_, 'm> {
-    /// The comparison, its type and its combination with a predicate.
-    fn comparison(&mut self, i: &Instruction<'m>, ty: Type, a: &Operand, b: &Operand) -> Result<Slot> {
-        let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
-        let (mut a, mut b) = (self.value(a, ty)?, self.value(b, ty)?);
-        if i.has("ftz") && ty == Type::F32 {
-            for row in [&mut a, &mut b] {
-                let flushed = self.temporary();
-                self.emit(Op::Map1(flush_single, flushed, *row));
-                *row = flushed;
+/// The comparison, its type and its combination with a predicate.
+fn comparison<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    ty: Type,
+    a: &Operand,
+    b: &Operand,
+) -> Result<Slot> {
+    let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
+    let (mut a, mut b) = (decoder.value(a, ty)?, decoder.value(b, ty)?);
+    if i.has("ftz") && ty == Type::F32 {
+        for row in [&mut a, &mut b] {
+            let flushed = decoder.temporary();
+            decoder.code.emit(Op::Map1(flush_single, flushed, *row));
+            *row = flushed;
+        }
+    }
+    let result = decoder.temporary();
+    decoder.code.emit(Op::Map2(compare(op, ty).ok_or_else(String::new)?, result, a, b));
+    Ok(result)
+}
+
+pub fn setp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let ty = i.types().next_back().ok_or_else(String::new)?;
+    let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    let (first, second) = match d {
+        Operand::Pair(p, q) => (decoder.pair_part(p)?, Some(decoder.pair_part(q)?)),
+        d => (decoder.result(d)?, None),
+    };
+    if packed_scalar(ty).is_some() {
+        return setp_packed(decoder, i, ty, first, second, a, b);
+    }
+    let combined = i.modifiers().find_map(combine);
+    let with = match rest {
+        [] => None,
+        [c] => Some(decoder.value(c, Type::Pred)?),
+        _ => return Err("too many operands".to_owned()),
+    };
+    let result = comparison(decoder, i, ty, a, b)?;
+    match (combined, with) {
+        (Some(f), Some(with)) => {
+            // The first result may be the combined operand.
+            let held = decoder.temporary();
+            decoder.code.emit(Op::Map2(f, held, result, with));
+            if let Some(second) = second {
+                let not = decoder.temporary();
+                decoder.code.emit(Op::Map1(|p| p ^ 1, not, result));
+                decoder.code.emit(Op::Map2(f, second, not, with));
+            }
+            decoder.code.emit(Op::Map1(|p| p, first, held));
+        }
+        (None, None) => {
+            if let Some(second) = second {
+                decoder.code.emit(Op::Map1(|p| p ^ 1, second, result));
+            }
+            // A comparison alone writes its result directly.
+            match (decoder.code.last(), second) {
+                (Some(Op::Map2(_, d, ..)), None) => *d = first,
+                _ => decoder.code.emit(Op::Map1(|p| p, first, result)),
             }
         }
-        let result = self.temporary();
-        self.emit(Op::Map2(compare(op, ty).ok_or_else(String::new)?, result, a, b));
-        Ok(result)
+        _ => return Err("a combination without its operand".to_owned()),
     }
+    Ok(())
+}
 
-    pub fn setp(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let ty = i.types().next_back().ok_or_else(String::new)?;
-        let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        let (first, second) = match d {
-            Operand::Pair(p, q) => (self.pair_part(p)?, Some(self.pair_part(q)?)),
-            d => (self.result(d)?, None),
+/// `setp` of two halves gives two predicates, the low half's first.
+fn setp_packed<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    ty: Type,
+    first: Slot,
+    second: Option<Slot>,
+    a: &Operand,
+    b: &Operand,
+) -> Result<()> {
+    let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
+    let f = packed_scalar(ty).and_then(|scalar| compare(op, scalar)).ok_or_else(String::new)?;
+    let (a, b) = (decoder.value(a, ty)?, decoder.value(b, ty)?);
+    let cut: [Map1; 2] = [|v| v & 0xffff, |v| v >> 16 & 0xffff];
+    let mut found = Vec::new();
+    for cut in cut {
+        let (x, y, p) = (decoder.temporary(), decoder.temporary(), decoder.temporary());
+        decoder.code.emit(Op::Map1(cut, x, a));
+        decoder.code.emit(Op::Map1(cut, y, b));
+        decoder.code.emit(Op::Map2(f, p, x, y));
+        found.push(p);
+    }
+    decoder.code.emit(Op::Map1(|p| p, first, found[0]));
+    if let Some(second) = second {
+        decoder.code.emit(Op::Map1(|p| p, second, found[1]));
+    }
+    Ok(())
+}
+
+pub fn set<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let types: Vec<Type> = i.types().collect();
+    let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
+    let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    let d = decoder.result(d)?;
+    if packed_scalar(*from).is_some() {
+        let (low, high) = (decoder.temporary(), decoder.temporary());
+        setp_packed(decoder, i, *from, low, Some(high), a, b)?;
+        let f: Map2 = match to {
+            Type::F16x2 => |l, h| (l * 0x3c00) | ((h * 0x3c00) << 16),
+            Type::Bf16x2 => |l, h| (l * 0x3f80) | ((h * 0x3f80) << 16),
+            _ => |l, h| (l * 0xffff) | ((h * 0xffff) << 16),
         };
-        if packed_scalar(ty).is_some() {
-            return self.setp_packed(i, ty, first, second, a, b);
-        }
-        let combined = i.modifiers().find_map(combine);
-        let with = match rest {
-            [] => None,
-            [c] => Some(self.value(c, Type::Pred)?),
-            _ => return Err("too many operands".to_owned()),
-        };
-        let result = self.comparison(i, ty, a, b)?;
-        match (combined, with) {
-            (Some(f), Some(with)) => {
-                // The first result may be the combined operand.
-                let held = self.temporary();
-                self.emit(Op::Map2(f, held, result, with));
-                if let Some(second) = second {
-                    let not = self.temporary();
-                    self.emit(Op::Map1(|p| p ^ 1, not, result));
-                    self.emit(Op::Map2(f, second, not, with));
-                }
-                self.emit(Op::Map1(|p| p, first, held));
-            }
-            (None, None) => {
-                if let Some(second) = second {
-                    self.emit(Op::Map1(|p| p ^ 1, second, result));
-                }
-                // A comparison alone writes its result directly.
-                match (self.last(), second) {
-                    (Some(Op::Map2(_, d, ..)), None) => *d = first,
-                    _ => self.emit(Op::Map1(|p| p, first, result)),
-                }
-            }
-            _ => return Err("a combination without its operand".to_owned()),
-        }
-        Ok(())
+        decoder.code.emit(Op::Map2(f, d, low, high));
+        return Ok(());
     }
-
-    pub fn pair_part(&mut self, name: &str) -> Result<Slot> {
-        if name == "_" { Ok(self.temporary()) } else { self.register(name) }
+    let mut result = comparison(decoder, i, *from, a, b)?;
+    if let [c] = rest {
+        let f = i.modifiers().find_map(combine).ok_or_else(String::new)?;
+        let with = decoder.value(c, Type::Pred)?;
+        let held = decoder.temporary();
+        decoder.code.emit(Op::Map2(f, held, result, with));
+        result = held;
     }
-
-    /// `setp` of two halves gives two predicates, the low half's first.
-    fn setp_packed(
-        &mut self,
-        i: &Instruction<'m>,
-        ty: Type,
-        first: Slot,
-        second: Option<Slot>,
-        a: &Operand,
-        b: &Operand,
-    ) -> Result<()> {
-        let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
-        let f = packed_scalar(ty).and_then(|scalar| compare(op, scalar)).ok_or_else(String::new)?;
-        let (a, b) = (self.value(a, ty)?, self.value(b, ty)?);
-        let cut: [Map1; 2] = [|v| v & 0xffff, |v| v >> 16 & 0xffff];
-        let mut found = Vec::new();
-        for cut in cut {
-            let (x, y, p) = (self.temporary(), self.temporary(), self.temporary());
-            self.emit(Op::Map1(cut, x, a));
-            self.emit(Op::Map1(cut, y, b));
-            self.emit(Op::Map2(f, p, x, y));
-            found.push(p);
-        }
-        self.emit(Op::Map1(|p| p, first, found[0]));
-        if let Some(second) = second {
-            self.emit(Op::Map1(|p| p, second, found[1]));
-        }
-        Ok(())
-    }
-
-    pub fn set(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let types: Vec<Type> = i.types().collect();
-        let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
-        let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        let d = self.result(d)?;
-        if packed_scalar(*from).is_some() {
-            let (low, high) = (self.temporary(), self.temporary());
-            self.setp_packed(i, *from, low, Some(high), a, b)?;
-            let f: Map2 = match to {
-                Type::F16x2 => |l, h| (l * 0x3c00) | ((h * 0x3c00) << 16),
-                Type::Bf16x2 => |l, h| (l * 0x3f80) | ((h * 0x3f80) << 16),
-                _ => |l, h| (l * 0xffff) | ((h * 0xffff) << 16),
-            };
-            self.emit(Op::Map2(f, d, low, high));
-            return Ok(());
-        }
-        let mut result = self.comparison(i, *from, a, b)?;
-        if let [c] = rest {
-            let f = i.modifiers().find_map(combine).ok_or_else(String::new)?;
-            let with = self.value(c, Type::Pred)?;
-            let held = self.temporary();
-            self.emit(Op::Map2(f, held, result, with));
-            result = held;
-        }
-        let f: Map1 = match to {
-            Type::F32 => |p| (p & 1) * 0x3f80_0000,
-            Type::F16 => |p| (p & 1) * 0x3c00,
-            Type::Bf16 => |p| (p & 1) * 0x3f80,
-            Type::U16 | Type::S16 => |p| (p & 1) * 0xffff,
-            _ => |p| (p & 1) * 0xffff_ffff,
-        };
-        self.emit(Op::Map1(f, d, result));
-        Ok(())
-    }
+    let f: Map1 = match to {
+        Type::F32 => |p| (p & 1) * 0x3f80_0000,
+        Type::F16 => |p| (p & 1) * 0x3c00,
+        Type::Bf16 => |p| (p & 1) * 0x3f80,
+        Type::U16 | Type::S16 => |p| (p & 1) * 0xffff,
+        _ => |p| (p & 1) * 0xffff_ffff,
+    };
+    decoder.code.emit(Op::Map1(f, d, result));
+    Ok(())
 }
 
 fn packed_scalar(ty: Type) -> Option<Type> {

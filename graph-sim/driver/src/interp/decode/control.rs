@@ -1,215 +1,213 @@
 //! Branches, calls, barriers and collectives of a warp.
 
-use super::function::{Decoder, Result};
+use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// The barrier of a cluster, which is one block.
 const CLUSTER_BARRIER: u64 = 16;
 
-impl<'m> Decoder<'_, 'm> {
-    pub fn branch(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let target = i.operands.first().ok_or("too few operands")?;
-        let target = self.label(target)?;
-        self.emit(Op::Branch(target));
-        Ok(())
-    }
+pub fn branch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let target = i.operands.first().ok_or("too few operands")?;
+    let target = decoder.label(target)?;
+    decoder.code.emit(Op::Branch(target));
+    Ok(())
+}
 
-    pub fn branch_table(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [index, list] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-        let index = self.value(index, Type::U32)?;
-        let targets = self.label_list(list)?;
-        self.emit(Op::BranchTable(index, targets));
-        Ok(())
-    }
+pub fn branch_table<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [index, list] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+    let index = decoder.value(index, Type::U32)?;
+    let targets = decoder.label_list(list)?;
+    decoder.code.emit(Op::BranchTable(index, targets));
+    Ok(())
+}
 
-    pub fn active_mask(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let d = i.operands.first().ok_or("too few operands")?;
-        let d = self.result(d)?;
-        self.emit(Op::ActiveMask(d));
-        Ok(())
-    }
+pub fn active_mask<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let d = i.operands.first().ok_or("too few operands")?;
+    let d = decoder.result(d)?;
+    decoder.code.emit(Op::ActiveMask(d));
+    Ok(())
+}
 
-    pub fn call(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let mut operands = i.operands.as_slice();
-        let mut returns = Vec::new();
-        if let [Operand::List(list), rest @ ..] = operands {
-            for operand in list {
-                returns.push(self.place(operand)?);
+pub fn call<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let mut operands = i.operands.as_slice();
+    let mut returns = Vec::new();
+    if let [Operand::List(list), rest @ ..] = operands {
+        for operand in list {
+            returns.push(decoder.place(operand)?);
+        }
+        operands = rest;
+    }
+    let [Operand::Name(target), rest @ ..] = operands else {
+        return Err("expected a function".to_owned());
+    };
+    let mut arguments = Vec::new();
+    if let [Operand::List(list), ..] = rest {
+        for operand in list {
+            arguments.push(decoder.place(operand)?);
+        }
+    }
+    let callee = match (decoder.register(target), *target) {
+        (Ok(slot), _) => Callee::Address(slot),
+        (_, "vprintf") if !decoder.defined(target) => Callee::Print,
+        (_, "__assertfail") if !decoder.defined(target) => Callee::Assert,
+        (_, "malloc") if !decoder.defined(target) => Callee::Malloc,
+        (_, "free") if !decoder.defined(target) => Callee::Free,
+        (_, "cudaGraphSetConditional") if !decoder.defined(target) => match arguments.len() {
+            2 => Callee::SetCondition,
+            count => return Err(format!("`cudaGraphSetConditional` with {count} arguments")),
+        },
+        (_, name) => match decoder.callee(name) {
+            Some(number) if decoder.defined(name) => {
+                decoder.calls(number);
+                Callee::Function(number)
             }
-            operands = rest;
-        }
-        let [Operand::Name(target), rest @ ..] = operands else {
-            return Err("expected a function".to_owned());
-        };
-        let mut arguments = Vec::new();
-        if let [Operand::List(list), ..] = rest {
-            for operand in list {
-                arguments.push(self.place(operand)?);
-            }
-        }
-        let callee = match (self.register(target), *target) {
-            (Ok(slot), _) => Callee::Address(slot),
-            (_, "vprintf") if !self.defined(target) => Callee::Print,
-            (_, "__assertfail") if !self.defined(target) => Callee::Assert,
-            (_, "malloc") if !self.defined(target) => Callee::Malloc,
-            (_, "free") if !self.defined(target) => Callee::Free,
-            (_, "cudaGraphSetConditional") if !self.defined(target) => match arguments.len() {
-                2 => Callee::SetCondition,
-                count => return Err(format!("`cudaGraphSetConditional` with {count} arguments")),
-            },
-            (_, name) => match self.callee(name) {
-                Some(number) if self.defined(name) => {
-                    self.calls(number);
-                    Callee::Function(number)
-                }
-                _ => return Err(format!("function `{name}` has no body in this file")),
-            },
-        };
-        self.emit(Op::Call(Box::new(Call { callee, arguments, returns })));
-        Ok(())
-    }
+            _ => return Err(format!("function `{name}` has no body in this file")),
+        },
+    };
+    decoder.code.emit(Op::Call(Box::new(Call { callee, arguments, returns })));
+    Ok(())
+}
 
-    pub fn barrier(&mut self, i: &Instruction<'m>) -> Result<()> {
-        if i.has("warp") {
-            let mask = i.operands.first().ok_or("too few operands")?;
-            let mask = self.value(mask, Type::U32)?;
-            self.emit(Op::SyncWarp(mask));
-            return Ok(());
-        }
-        if i.has("cluster") {
-            // Arriving and waiting are one: a waiting thread has arrived.
-            let id = self.constant(CLUSTER_BARRIER);
-            self.emit(match i.has("wait") {
-                true => Op::Barrier(BlockBarrier { id, count: NONE, wait: true, reduction: None }),
-                false => Op::Nop,
-            });
-            return Ok(());
-        }
-        if i.has("red") {
-            let [d, id, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-            let (count, predicate) = match rest {
-                [count, predicate] => (self.value(count, Type::U32)?, predicate),
-                [predicate] => (NONE, predicate),
-                _ => return Err("wrong number of operands".to_owned()),
-            };
-            let kind = match () {
-                () if i.has("popc") => Reduction::Count,
-                () if i.has("and") => Reduction::And,
-                () if i.has("or") => Reduction::Or,
-                () => return Err(String::new()),
-            };
-            let d = self.result(d)?;
-            let id = self.value(id, Type::U32)?;
-            let p = self.value(predicate, Type::Pred)?;
-            let reduction = Some(PredicateReduction { kind, d, p });
-            self.emit(Op::Barrier(BlockBarrier { id, count, wait: true, reduction }));
-            return Ok(());
-        }
-        let wait = !i.has("arrive");
-        let id = match i.operands.first() {
-            Some(id) => self.value(id, Type::U32)?,
-            None => self.constant(0),
-        };
-        let count = match i.operands.get(1) {
-            Some(count) => self.value(count, Type::U32)?,
-            None => NONE,
-        };
-        self.emit(Op::Barrier(BlockBarrier { id, count, wait, reduction: None }));
-        Ok(())
+pub fn barrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    if i.has("warp") {
+        let mask = i.operands.first().ok_or("too few operands")?;
+        let mask = decoder.value(mask, Type::U32)?;
+        decoder.code.emit(Op::SyncWarp(mask));
+        return Ok(());
     }
-
-    pub fn shuffle(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [d, a, b, c, rest @ ..] = i.operands.as_slice() else {
-            return Err("too few operands".to_owned());
-        };
-        let (d, p) = match d {
-            Operand::Pair(d, p) => (self.pair_part(d)?, self.pair_part(p)?),
-            d => (self.result(d)?, NONE),
+    if i.has("cluster") {
+        // Arriving and waiting are one: a waiting thread has arrived.
+        let id = decoder.constant(CLUSTER_BARRIER);
+        decoder.code.emit(match i.has("wait") {
+            true => Op::Barrier(BlockBarrier { id, count: NONE, wait: true, reduction: None }),
+            false => Op::Nop,
+        });
+        return Ok(());
+    }
+    if i.has("red") {
+        let [d, id, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let (count, predicate) = match rest {
+            [count, predicate] => (decoder.value(count, Type::U32)?, predicate),
+            [predicate] => (NONE, predicate),
+            _ => return Err("wrong number of operands".to_owned()),
         };
         let kind = match () {
-            () if i.has("up") => Shuffle::Up,
-            () if i.has("down") => Shuffle::Down,
-            () if i.has("bfly") => Shuffle::Butterfly,
-            () if i.has("idx") => Shuffle::Index,
+            () if i.has("popc") => Reduction::Count,
+            () if i.has("and") => Reduction::And,
+            () if i.has("or") => Reduction::Or,
             () => return Err(String::new()),
         };
-        let a = self.value(a, Type::B32)?;
-        let (b, c) = (self.value(b, Type::U32)?, self.value(c, Type::U32)?);
-        let mask = match rest.first() {
-            Some(mask) => self.value(mask, Type::U32)?,
-            None => NONE,
-        };
-        self.emit(Op::Shuffle(kind, d, p, [a, b, c], mask));
-        Ok(())
+        let d = decoder.result(d)?;
+        let id = decoder.value(id, Type::U32)?;
+        let p = decoder.value(predicate, Type::Pred)?;
+        let reduction = Some(PredicateReduction { kind, d, p });
+        decoder.code.emit(Op::Barrier(BlockBarrier { id, count, wait: true, reduction }));
+        return Ok(());
     }
+    let wait = !i.has("arrive");
+    let id = match i.operands.first() {
+        Some(id) => decoder.value(id, Type::U32)?,
+        None => decoder.constant(0),
+    };
+    let count = match i.operands.get(1) {
+        Some(count) => decoder.value(count, Type::U32)?,
+        None => NONE,
+    };
+    decoder.code.emit(Op::Barrier(BlockBarrier { id, count, wait, reduction: None }));
+    Ok(())
+}
 
-    pub fn vote(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        let kind = match () {
-            () if i.has("all") => Vote::All,
-            () if i.has("any") => Vote::Any,
-            () if i.has("uni") => Vote::Uniform,
-            () if i.has("ballot") => Vote::Ballot,
-            () => return Err(String::new()),
-        };
-        let (d, a) = (self.result(d)?, self.value(a, Type::Pred)?);
-        let mask = match rest.first() {
-            Some(mask) => self.value(mask, Type::U32)?,
-            None => NONE,
-        };
-        self.emit(Op::Vote(kind, d, a, mask));
-        Ok(())
-    }
+pub fn shuffle<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [d, a, b, c, rest @ ..] = i.operands.as_slice() else {
+        return Err("too few operands".to_owned());
+    };
+    let (d, p) = match d {
+        Operand::Pair(d, p) => (decoder.pair_part(d)?, decoder.pair_part(p)?),
+        d => (decoder.result(d)?, NONE),
+    };
+    let kind = match () {
+        () if i.has("up") => Shuffle::Up,
+        () if i.has("down") => Shuffle::Down,
+        () if i.has("bfly") => Shuffle::Butterfly,
+        () if i.has("idx") => Shuffle::Index,
+        () => return Err(String::new()),
+    };
+    let a = decoder.value(a, Type::B32)?;
+    let (b, c) = (decoder.value(b, Type::U32)?, decoder.value(c, Type::U32)?);
+    let mask = match rest.first() {
+        Some(mask) => decoder.value(mask, Type::U32)?,
+        None => NONE,
+    };
+    decoder.code.emit(Op::Shuffle(kind, d, p, [a, b, c], mask));
+    Ok(())
+}
 
-    /// The result of an instruction that combines the lanes of a warp, and the predicate beside it.
-    fn lanes_result(&mut self, i: &Instruction<'m>) -> Result<(Slot, Slot)> {
-        match i.operands.first() {
-            Some(Operand::Pair(d, p)) => Ok((self.pair_part(d)?, self.pair_part(p)?)),
-            Some(d) => Ok((self.result(d)?, NONE)),
-            None => Err("too few operands".to_owned()),
-        }
-    }
+pub fn vote<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    let kind = match () {
+        () if i.has("all") => Vote::All,
+        () if i.has("any") => Vote::Any,
+        () if i.has("uni") => Vote::Uniform,
+        () if i.has("ballot") => Vote::Ballot,
+        () => return Err(String::new()),
+    };
+    let (d, a) = (decoder.result(d)?, decoder.value(a, Type::Pred)?);
+    let mask = match rest.first() {
+        Some(mask) => decoder.value(mask, Type::U32)?,
+        None => NONE,
+    };
+    decoder.code.emit(Op::Vote(kind, d, a, mask));
+    Ok(())
+}
 
-    pub fn elect(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let (d, p) = self.lanes_result(i)?;
-        let mask = i.operands.get(1).ok_or("too few operands")?;
-        let mask = self.value(mask, Type::U32)?;
-        self.emit(Op::Elect(d, p, mask));
-        Ok(())
+/// The result of an instruction that combines the lanes of a warp, and the predicate beside it.
+fn lanes_result<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(Slot, Slot)> {
+    match i.operands.first() {
+        Some(Operand::Pair(d, p)) => Ok((decoder.pair_part(d)?, decoder.pair_part(p)?)),
+        Some(d) => Ok((decoder.result(d)?, NONE)),
+        None => Err("too few operands".to_owned()),
     }
+}
 
-    /// The operand of each lane, the mask of lanes, and the type.
-    fn lanes_operands(&mut self, i: &Instruction<'m>) -> Result<(Slot, Slot, Type)> {
-        let [_, a, mask] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
-        let ty = i.types().next_back().ok_or("no type")?;
-        Ok((self.value(a, ty)?, self.value(mask, Type::U32)?, ty))
-    }
+pub fn elect<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let (d, p) = lanes_result(decoder, i)?;
+    let mask = i.operands.get(1).ok_or("too few operands")?;
+    let mask = decoder.value(mask, Type::U32)?;
+    decoder.code.emit(Op::Elect(d, p, mask));
+    Ok(())
+}
 
-    pub fn match_lanes(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let (d, p) = self.lanes_result(i)?;
-        let (a, mask, ty) = self.lanes_operands(i)?;
-        let bits = if ty.size() == 8 { u64::MAX } else { 0xffff_ffff };
-        self.emit(Op::Match(i.has("all"), d, p, a, mask, bits));
-        Ok(())
-    }
+/// The operand of each lane, the mask of lanes, and the type.
+fn lanes_operands<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(Slot, Slot, Type)> {
+    let [_, a, mask] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
+    let ty = i.types().next_back().ok_or("no type")?;
+    Ok((decoder.value(a, ty)?, decoder.value(mask, Type::U32)?, ty))
+}
 
-    pub fn reduce_lanes(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let (d, _) = self.lanes_result(i)?;
-        let (a, mask, ty) = self.lanes_operands(i)?;
-        let op = i.modifiers().find(|m| ["add", "min", "max", "and", "or", "xor"].contains(m));
-        let f: Map2 = match (op.ok_or_else(String::new)?, ty) {
-            ("add", Type::U32 | Type::S32) => |a, b| u64::from((a as u32).wrapping_add(b as u32)),
-            ("min", Type::U32) => |a, b| u64::from((a as u32).min(b as u32)),
-            ("max", Type::U32) => |a, b| u64::from((a as u32).max(b as u32)),
-            ("min", Type::S32) => |a, b| (a as i32).min(b as i32) as u32 as u64,
-            ("max", Type::S32) => |a, b| (a as i32).max(b as i32) as u32 as u64,
-            ("and", Type::B32) => |a, b| a & b & 0xffff_ffff,
-            ("or", Type::B32) => |a, b| (a | b) & 0xffff_ffff,
-            ("xor", Type::B32) => |a, b| (a ^ b) & 0xffff_ffff,
-            _ => return Err(String::new()),
-        };
-        self.emit(Op::Reduce(f, d, a, mask));
-        Ok(())
-    }
+pub fn match_lanes<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let (d, p) = lanes_result(decoder, i)?;
+    let (a, mask, ty) = lanes_operands(decoder, i)?;
+    let bits = if ty.size() == 8 { u64::MAX } else { 0xffff_ffff };
+    decoder.code.emit(Op::Match(i.has("all"), d, p, a, mask, bits));
+    Ok(())
+}
+
+pub fn reduce_lanes<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let (d, _) = lanes_result(decoder, i)?;
+    let (a, mask, ty) = lanes_operands(decoder, i)?;
+    let op = i.modifiers().find(|m| ["add", "min", "max", "and", "or", "xor"].contains(m));
+    let f: Map2 = match (op.ok_or_else(String::new)?, ty) {
+        ("add", Type::U32 | Type::S32) => |a, b| u64::from((a as u32).wrapping_add(b as u32)),
+        ("min", Type::U32) => |a, b| u64::from((a as u32).min(b as u32)),
+        ("max", Type::U32) => |a, b| u64::from((a as u32).max(b as u32)),
+        ("min", Type::S32) => |a, b| (a as i32).min(b as i32) as u32 as u64,
+        ("max", Type::S32) => |a, b| (a as i32).max(b as i32) as u32 as u64,
+        ("and", Type::B32) => |a, b| a & b & 0xffff_ffff,
+        ("or", Type::B32) => |a, b| (a | b) & 0xffff_ffff,
+        ("xor", Type::B32) => |a, b| (a ^ b) & 0xffff_ffff,
+        _ => return Err(String::new()),
+    };
+    decoder.code.emit(Op::Reduce(f, d, a, mask));
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Matrix instructions: `ldmatrix`, `stmatrix`, `mma`, `wmma`.
 
-use super::function::{Decoder, Result};
+use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
@@ -34,123 +34,121 @@ fn is_known(shape: &Shape, a_type: Type, warp: bool) -> bool {
     }
 }
 
-impl<'m> Decoder<'_, 'm> {
-    fn registers(&mut self, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
-        match operand {
-            Operand::Vector(parts) => parts.iter().map(|part| self.value(part, ty)).collect(),
-            one => Ok(Box::new([self.value(one, ty)?])),
-        }
+fn register_rows(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
+    match operand {
+        Operand::Vector(parts) => parts.iter().map(|part| decoder.value(part, ty)).collect(),
+        one => Ok(Box::new([decoder.value(one, ty)?])),
     }
+}
 
-    /// `ldmatrix` if `loads`, else `stmatrix`.
-    pub fn rows(&mut self, i: &Instruction<'m>, loads: bool) -> Result<()> {
-        if !i.has("m8n8") || !i.has("b16") {
-            return Err(String::new());
-        }
-        let [first, second] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-        let space = if i.space().is_some() { Space::Shared } else { Space::Generic };
-        let transposed = i.has("trans");
-        let registers = [first, second]
-            .into_iter()
-            .find_map(|o| if let Operand::Vector(v) = o { Some(v.len()) } else { None });
-        if !matches!(registers, None | Some(1 | 2 | 4)) {
-            return Err("1, 2 or 4 registers are possible".to_owned());
-        }
-        if loads {
-            let (to, at) = (self.registers(first, Type::B32)?, self.address(second, space)?);
-            self.emit(Op::LoadMatrix { transposed, at, to });
-        } else {
-            let (at, from) = (self.address(first, space)?, self.registers(second, Type::B32)?);
-            self.emit(Op::StoreMatrix { transposed, at, from });
-        }
-        Ok(())
+/// `ldmatrix` if `loads`, else `stmatrix`.
+pub fn rows<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, loads: bool) -> Result<()> {
+    if !i.has("m8n8") || !i.has("b16") {
+        return Err(String::new());
     }
+    let [first, second] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+    let space = if i.space().is_some() { Space::Shared } else { Space::Generic };
+    let transposed = i.has("trans");
+    let registers = [first, second]
+        .into_iter()
+        .find_map(|o| if let Operand::Vector(v) = o { Some(v.len()) } else { None });
+    if !matches!(registers, None | Some(1 | 2 | 4)) {
+        return Err("1, 2 or 4 registers are possible".to_owned());
+    }
+    if loads {
+        let (to, at) = (register_rows(decoder, first, Type::B32)?, decoder.address(second, space)?);
+        decoder.code.emit(Op::LoadMatrix { transposed, at, to });
+    } else {
+        let (at, from) = (decoder.address(first, space)?, register_rows(decoder, second, Type::B32)?);
+        decoder.code.emit(Op::StoreMatrix { transposed, at, from });
+    }
+    Ok(())
+}
 
-    /// `mma`, or `wmma.mma` if `warp`.
-    pub fn mma(&mut self, i: &Instruction<'m>, warp: bool) -> Result<()> {
-        let shape = shape(i).ok_or_else(String::new)?;
-        if i.has("sp") || i.has("sp::ordered_metadata") || i.has("kind::f8f6f4") || i.has("block_scale") {
-            return Err(String::new());
-        }
-        let types: Vec<Type> = i.types().collect();
-        let (d_type, a_type, b_type, c_type) = match types.as_slice() {
-            [d, a, b, c] => (*d, *a, *b, *c),
-            // `wmma.mma` of halves names the results' types only.
-            [d, c] if warp => (*d, Type::F16, Type::F16, *c),
-            _ => return Err(String::new()),
-        };
-        let [d, a, b, c] = i.operands.as_slice() else { return Err("expected four operands".to_owned()) };
-        let by = (i.modifiers().any(|m| m == "row"), i.modifiers().any(|m| m == "col"));
-        if !is_known(&shape, a_type, warp) || (!warp && by != (true, true)) {
-            return Err(String::new());
-        }
-        let mma = Mma {
-            shape,
-            a_type,
-            b_type,
-            types: (d_type, c_type),
-            saturate: i.has("satfinite"),
-            d: self.registers(d, d_type)?,
-            a: self.registers(a, a_type)?,
-            b: self.registers(b, b_type)?,
-            c: self.registers(c, c_type)?,
-            warp,
-        };
-        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
-        let registers = |elements: usize, ty: Type| {
-            let per = match ty.size() {
-                1 => 4,
-                2 => 2,
-                _ => 1,
-            };
-            elements.div_ceil(32).div_ceil(per)
-        };
-        // A fragment of `wmma` may hold its values twice; there are never fewer registers than needed.
-        let enough = |row: &[Slot], elements, ty| {
-            row.len() >= registers(elements, ty) && (warp || row.len() == registers(elements, ty))
-        };
-        if !enough(&mma.a, m * k, a_type)
-            || !enough(&mma.b, k * n, b_type)
-            || !enough(&mma.c, m * n, c_type)
-            || !enough(&mma.d, m * n, d_type)
-        {
-            return Err("wrong number of registers".to_owned());
-        }
-        self.emit(Op::Mma(Box::new(mma)));
-        Ok(())
+/// `mma`, or `wmma.mma` if `warp`.
+pub fn mma<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, warp: bool) -> Result<()> {
+    let shape = shape(i).ok_or_else(String::new)?;
+    if i.has("sp") || i.has("sp::ordered_metadata") || i.has("kind::f8f6f4") || i.has("block_scale") {
+        return Err(String::new());
     }
+    let types: Vec<Type> = i.types().collect();
+    let (d_type, a_type, b_type, c_type) = match types.as_slice() {
+        [d, a, b, c] => (*d, *a, *b, *c),
+        // `wmma.mma` of halves names the results' types only.
+        [d, c] if warp => (*d, Type::F16, Type::F16, *c),
+        _ => return Err(String::new()),
+    };
+    let [d, a, b, c] = i.operands.as_slice() else { return Err("expected four operands".to_owned()) };
+    let by = (i.modifiers().any(|m| m == "row"), i.modifiers().any(|m| m == "col"));
+    if !is_known(&shape, a_type, warp) || (!warp && by != (true, true)) {
+        return Err(String::new());
+    }
+    let mma = Mma {
+        shape,
+        a_type,
+        b_type,
+        types: (d_type, c_type),
+        saturate: i.has("satfinite"),
+        d: register_rows(decoder, d, d_type)?,
+        a: register_rows(decoder, a, a_type)?,
+        b: register_rows(decoder, b, b_type)?,
+        c: register_rows(decoder, c, c_type)?,
+        warp,
+    };
+    let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+    let registers = |elements: usize, ty: Type| {
+        let per = match ty.size() {
+            1 => 4,
+            2 => 2,
+            _ => 1,
+        };
+        elements.div_ceil(32).div_ceil(per)
+    };
+    // A fragment of `wmma` may hold its values twice; there are never fewer registers than needed.
+    let enough = |row: &[Slot], elements, ty| {
+        row.len() >= registers(elements, ty) && (warp || row.len() == registers(elements, ty))
+    };
+    if !enough(&mma.a, m * k, a_type)
+        || !enough(&mma.b, k * n, b_type)
+        || !enough(&mma.c, m * n, c_type)
+        || !enough(&mma.d, m * n, d_type)
+    {
+        return Err("wrong number of registers".to_owned());
+    }
+    decoder.code.emit(Op::Mma(Box::new(mma)));
+    Ok(())
+}
 
-    /// `wmma.load` and `wmma.store`.
-    pub fn fragment(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let shape = shape(i).ok_or_else(String::new)?;
-        let ty = i.types().next_back().ok_or_else(String::new)?;
-        let load = i.has("load");
-        let which = match () {
-            () if i.has("a") => b'a',
-            () if i.has("b") => b'b',
-            () if i.has("c") || i.has("d") => b'c',
-            () => return Err(String::new()),
-        };
-        if !matches!(
-            ty,
-            Type::F16 | Type::Bf16 | Type::F32 | Type::Tf32 | Type::F64 | Type::S8 | Type::U8 | Type::S32
-        ) {
-            return Err(String::new());
-        }
-        let [first, second, rest @ ..] = i.operands.as_slice() else {
-            return Err("too few operands".to_owned());
-        };
-        let space = if i.has("shared") || i.has("shared::cta") { Space::Shared } else { Space::Generic };
-        let (registers, address) = if load { (first, second) } else { (second, first) };
-        let registers = self.registers(registers, ty)?;
-        let at = self.address(address, space)?;
-        let stride = match rest.first() {
-            Some(stride) => self.value(stride, Type::U32)?,
-            None => NONE,
-        };
-        let by_columns = i.has("col");
-        let fragment = Box::new(Fragment { which, shape, by_columns, ty, at, stride, registers });
-        self.emit(if load { Op::LoadFragment(fragment) } else { Op::StoreFragment(fragment) });
-        Ok(())
+/// `wmma.load` and `wmma.store`.
+pub fn fragment<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let shape = shape(i).ok_or_else(String::new)?;
+    let ty = i.types().next_back().ok_or_else(String::new)?;
+    let load = i.has("load");
+    let which = match () {
+        () if i.has("a") => b'a',
+        () if i.has("b") => b'b',
+        () if i.has("c") || i.has("d") => b'c',
+        () => return Err(String::new()),
+    };
+    if !matches!(
+        ty,
+        Type::F16 | Type::Bf16 | Type::F32 | Type::Tf32 | Type::F64 | Type::S8 | Type::U8 | Type::S32
+    ) {
+        return Err(String::new());
     }
+    let [first, second, rest @ ..] = i.operands.as_slice() else {
+        return Err("too few operands".to_owned());
+    };
+    let space = if i.has("shared") || i.has("shared::cta") { Space::Shared } else { Space::Generic };
+    let (registers, address) = if load { (first, second) } else { (second, first) };
+    let registers = register_rows(decoder, registers, ty)?;
+    let at = decoder.address(address, space)?;
+    let stride = match rest.first() {
+        Some(stride) => decoder.value(stride, Type::U32)?,
+        None => NONE,
+    };
+    let by_columns = i.has("col");
+    let fragment = Box::new(Fragment { which, shape, by_columns, ty, at, stride, registers });
+    decoder.code.emit(if load { Op::LoadFragment(fragment) } else { Op::StoreFragment(fragment) });
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Loads, stores, atomics, addresses, asynchronous copies, fences and barrier objects.
 
-use super::function::{Decoder, Result, is_float};
+use super::decoder::{Decoder, Result, is_float};
 use super::rounding::float_spec;
 use crate::interp::code::*;
 use crate::interp::number::FloatOp;
@@ -63,295 +63,293 @@ fn atomic(op: &str, ty: Type) -> Option<Map3> {
 
 const ATOMICS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
 
-impl<'m> Decoder<'_, 'm> {
-    pub fn mapa(&mut self, i: &Instruction<'m>) -> Result<()> {
-        // A cluster is one block: its own address.
-        let [d, a, _] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
-        let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
-        self.emit(Op::Map1(|v| v, d, a));
-        Ok(())
-    }
+pub fn mapa<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    // A cluster is one block: its own address.
+    let [d, a, _] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
+    let (d, a) = (decoder.result(d)?, decoder.value(a, Type::U64)?);
+    decoder.code.emit(Op::Map1(|v| v, d, a));
+    Ok(())
+}
 
-    pub fn createpolicy(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let d = i.operands.first().ok_or_else(String::new)?;
-        let (d, zero) = (self.result(d)?, self.constant(0));
-        self.emit(Op::Map1(|v| v, d, zero));
-        Ok(())
-    }
+pub fn createpolicy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let d = i.operands.first().ok_or_else(String::new)?;
+    let (d, zero) = (decoder.result(d)?, decoder.constant(0));
+    decoder.code.emit(Op::Map1(|v| v, d, zero));
+    Ok(())
+}
 
-    fn element(&self, i: &Instruction<'m>) -> Result<Type> {
-        let ty = i.types().next_back().ok_or("no type")?;
-        if ty.size() > 8 || ty == Type::Pred { Err(String::new()) } else { Ok(ty) }
-    }
+fn element(i: &Instruction<'_>) -> Result<Type> {
+    let ty = i.types().next_back().ok_or("no type")?;
+    if ty.size() > 8 || ty == Type::Pred { Err(String::new()) } else { Ok(ty) }
+}
 
-    /// Registers of a scalar or vector that is loaded.
-    fn results(&mut self, operand: &Operand) -> Result<Box<[Slot]>> {
-        match operand {
-            Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
-                Err(format!("a vector of {}", parts.len()))
-            }
-            Operand::Vector(parts) => parts
-                .iter()
-                .map(|part| if *part == Operand::Sink { Ok(NONE) } else { self.result(part) })
-                .collect(),
-            one => Ok(Box::new([self.result(one)?])),
+/// Registers of a scalar or vector that is loaded.
+fn results(decoder: &mut Decoder<'_, '_>, operand: &Operand) -> Result<Box<[Slot]>> {
+    match operand {
+        Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
+            Err(format!("a vector of {}", parts.len()))
         }
+        Operand::Vector(parts) => parts
+            .iter()
+            .map(|part| if *part == Operand::Sink { Ok(NONE) } else { decoder.result(part) })
+            .collect(),
+        one => Ok(Box::new([decoder.result(one)?])),
     }
+}
 
-    fn values(&mut self, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
-        match operand {
-            Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
-                Err(format!("a vector of {}", parts.len()))
-            }
-            Operand::Vector(parts) => parts.iter().map(|part| self.value(part, ty)).collect(),
-            one => Ok(Box::new([self.value(one, ty)?])),
+fn values(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
+    match operand {
+        Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
+            Err(format!("a vector of {}", parts.len()))
         }
+        Operand::Vector(parts) => parts.iter().map(|part| decoder.value(part, ty)).collect(),
+        one => Ok(Box::new([decoder.value(one, ty)?])),
     }
+}
 
-    /// Returns the address of an access. Parameters of calls and of this function are in its frame.
-    fn target(&mut self, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
-        let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
-        let mut space = space(i)?;
-        if i.space() == Some(PtxSpace::Param) && address.base.is_some_and(|name| self.in_frame(name)) {
-            space = Space::Local;
+/// Returns the address of an access. Parameters of calls and of this function are in its frame.
+fn target<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
+    let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
+    let mut space = space(i)?;
+    if i.space() == Some(PtxSpace::Param) && address.base.is_some_and(|name| decoder.in_frame(name)) {
+        space = Space::Local;
+    }
+    let strong = ["volatile", "relaxed", "acquire", "release", "mmio"].iter().any(|word| i.has(word));
+    Ok(At { strong, ..decoder.at(address, space)? })
+}
+
+pub fn load<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let ty = element(i)?;
+    let [d, address, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    let to = results(decoder, d)?;
+    if let (Some(PtxSpace::Param), Operand::Address(place)) = (i.space(), address)
+        && let Some((start, size)) = place.base.and_then(|name| decoder.entry_parameter(name))
+    {
+        let offset = place.offset;
+        let bytes = i64::from(ty.size()) * to.len() as i64;
+        if offset < 0 || offset.checked_add(bytes).is_none_or(|end| end > size as i64) {
+            return Err(format!("{bytes} bytes at offset {offset} of a parameter of {size}"));
         }
-        let strong = ["volatile", "relaxed", "acquire", "release", "mmio"].iter().any(|word| i.has(word));
-        Ok(At { strong, ..self.at(address, space)? })
+        decoder.code.emit(Op::LoadParameter(ty, start as u32 + offset as u32, to));
+        return Ok(());
     }
+    let at = target(decoder, i, address)?;
+    decoder.code.emit(Op::Load(Transfer { ty, at, slots: to }));
+    Ok(())
+}
 
-    pub fn load(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let ty = self.element(i)?;
-        let [d, address, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        let to = self.results(d)?;
-        if let (Some(PtxSpace::Param), Operand::Address(place)) = (i.space(), address)
-            && let Some((start, size)) = place.base.and_then(|name| self.entry_parameter(name))
+pub fn store<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let ty = element(i)?;
+    let [address, value, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    if i.has("async") || i.has("bulk") {
+        return Err(String::new());
+    }
+    let at = target(decoder, i, address)?;
+    let from = values(decoder, value, ty)?;
+    decoder.code.emit(Op::Store(Transfer { ty, at, slots: from }));
+    Ok(())
+}
+
+/// An atomic, whose first operand is its result, or a reduction, which has none.
+pub fn atom<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, has_result: bool) -> Result<()> {
+    let ty = element(i)?;
+    let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
+    if i.has("async") {
+        return Err(String::new());
+    }
+    let (result, operands) = match i.operands.split_first() {
+        _ if !has_result => (None, i.operands.as_slice()),
+        Some((first, rest)) => (Some(first), rest),
+        None => return Err("too few operands".to_owned()),
+    };
+    let [address, b, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
+    let at = decoder.address(address, space(i)?)?;
+    let update = update(i, op, ty)?;
+    let b = values(decoder, b, ty)?;
+    let d = match result {
+        Some(result) => results(decoder, result)?,
+        None => vec![NONE; b.len()].into(),
+    };
+    let c = match rest.first() {
+        Some(c) if op == "cas" => decoder.value(c, ty)?,
+        _ => NONE,
+    };
+    if d.len() != b.len() {
+        return Err("vectors of different lengths".to_owned());
+    }
+    for (number, (&d, &b)) in d.iter().zip(&b).enumerate() {
+        let at = At { offset: at.offset.wrapping_add(number as i64 * i64::from(ty.size())), ..at };
+        decoder.code.emit(Op::Atomic(Atomic { update, ty, at, d, operands: [b, c] }));
+    }
+    Ok(())
+}
+
+/// Returns the update of memory by an atomic or a reduction.
+fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<Update> {
+    Ok(match atomic(op, ty) {
+        Some(f) => Update::Map(f),
+        None if is_float(ty) => {
+            let op = match op {
+                "add" => FloatOp::Add,
+                "min" => FloatOp::Min,
+                "max" => FloatOp::Max,
+                _ => return Err(String::new()),
+            };
+            Update::Float(float_spec(i, op, ty))
+        }
+        None => return Err(String::new()),
+    })
+}
+
+pub fn cvta<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+    let (d, a) = (decoder.result(d)?, decoder.value(a, Type::U64)?);
+    let window = match i.space() {
+        Some(PtxSpace::Shared) => SHARED,
+        Some(PtxSpace::Local) => LOCAL,
+        _ => {
+            decoder.code.emit(Op::Map1(|v| v, d, a));
+            return Ok(());
+        }
+    };
+    let way = if i.has("to") { Window::FromGeneric } else { Window::ToGeneric };
+    decoder.code.emit(Op::Window(way, window, d, a));
+    Ok(())
+}
+
+pub fn isspacep<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+    let (p, a) = (decoder.result(p)?, decoder.value(a, Type::U64)?);
+    let (way, window) = match i.space() {
+        Some(PtxSpace::Shared) => (Window::Contains, SHARED),
+        Some(PtxSpace::Local) => (Window::Contains, LOCAL),
+        Some(PtxSpace::Param) => (Window::Contains, PARAM),
+        Some(PtxSpace::Global) => (Window::IsGlobal, 0),
+        // Constant memory is ordinary memory here: no address is in its window.
+        Some(PtxSpace::Const) => (Window::Contains, CODE),
+        _ => return Err(String::new()),
+    };
+    decoder.code.emit(Op::Window(way, window, p, a));
+    Ok(())
+}
+
+/// Asynchronous copies are done when they are issued, which is one of the permitted orders.
+pub fn copy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
+    if i.has("tensor") || i.has("multicast::cluster") {
+        return Err(String::new());
+    }
+    if waits.iter().any(|word| i.has(word)) {
+        decoder.code.emit(Op::Nop);
+        return Ok(());
+    }
+    if i.has("mbarrier") {
+        return copy_arrives(decoder, i);
+    }
+    let mut operands = i.operands.as_slice();
+    if i.has("L2::cache_hint") {
+        operands = &operands[..operands.len().saturating_sub(1)];
+    }
+    let [to, from, bytes, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
+    let spaces = spaces_of_copy(i);
+    let (to, from) = (decoder.address(to, spaces.0)?, decoder.address(from, spaces.1)?);
+    let bytes = decoder.value(bytes, Type::U32)?;
+    if i.has("bulk") {
+        return bulk_copy(decoder, i, [to, from], bytes, rest.first());
+    }
+    let read = match rest.first() {
+        Some(operand)
+            if decoder.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
         {
-            let offset = place.offset;
-            let bytes = i64::from(ty.size()) * to.len() as i64;
-            if offset < 0 || offset.checked_add(bytes).is_none_or(|end| end > size as i64) {
-                return Err(format!("{bytes} bytes at offset {offset} of a parameter of {size}"));
-            }
-            self.emit(Op::LoadParameter(ty, start as u32 + offset as u32, to));
+            // `ignore-src`: nothing is read if the predicate holds.
+            let p = decoder.value(operand, Type::Pred)?;
+            let read = decoder.temporary();
+            decoder.code.emit(Op::Map2(|p, bytes| if p & 1 != 0 { 0 } else { bytes }, read, p, bytes));
+            read
+        }
+        Some(operand) => decoder.value(operand, Type::U32)?,
+        None => bytes,
+    };
+    decoder.code.emit(Op::Copy(AsyncCopy { to, from, bytes, read }));
+    Ok(())
+}
+
+/// `cp.async.mbarrier.arrive`: an arrival once the copies before are done.
+fn copy_arrives<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [bar] = i.operands.as_slice() else { return Err("expected one operand".to_owned()) };
+    let at = decoder.address(bar, space(i)?)?;
+    // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
+    if i.has("noinc") {
+        let (state, one) = (decoder.temporary(), decoder.constant(1));
+        let op = MbarrierOp::Arrive { drop: false };
+        decoder.code.emit(Op::Mbarrier(Mbarrier { op, at, d: state, value: one }));
+    } else {
+        decoder.code.emit(Op::Nop);
+    }
+    Ok(())
+}
+
+/// `cp.async.bulk` and `cp.reduce.async.bulk`.
+fn bulk_copy<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    [to, from]: [At; 2],
+    bytes: Slot,
+    bar: Option<&Operand<'m>>,
+) -> Result<()> {
+    let barrier = match bar {
+        Some(bar) => Some(decoder.address(bar, Space::Shared)?),
+        None => None,
+    };
+    let reduction = match i.has("reduce") {
+        true => {
+            let ty = element(i)?;
+            let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
+            Some(ElementUpdate { update: update(i, op, ty)?, ty })
+        }
+        false => None,
+    };
+    decoder.code.emit(Op::BulkCopy(Box::new(BulkCopy { to, from, bytes, barrier, reduction })));
+    Ok(())
+}
+
+pub fn mbarrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let space = space(i)?;
+    if i.has("pending_count") {
+        let [d, state] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+        let (d, state) = (decoder.result(d)?, decoder.value(state, Type::B64)?);
+        let at = At { space, base: state, offset: 0, strong: true };
+        decoder.code.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Pending, at, d, value: state }));
+        return Ok(());
+    }
+    let first_is_address = matches!(i.operands.first(), Some(Operand::Address(_)));
+    let (d, rest) = if first_is_address {
+        (decoder.temporary(), i.operands.as_slice())
+    } else {
+        let (first, rest) = i.operands.split_first().ok_or("too few operands")?;
+        (decoder.result(first)?, rest)
+    };
+    let [address, rest @ ..] = rest else { return Err("too few operands".to_owned()) };
+    let at = decoder.address(address, space)?;
+    let first = match rest.first() {
+        Some(operand) => decoder.value(operand, Type::B64)?,
+        None => decoder.constant(1),
+    };
+    let op = match i.modifiers().next() {
+        Some("init") => MbarrierOp::Init,
+        Some("inval") => {
+            decoder.code.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Invalidate, at, d, value: NONE }));
             return Ok(());
         }
-        let at = self.target(i, address)?;
-        self.emit(Op::Load(Transfer { ty, at, slots: to }));
-        Ok(())
-    }
-
-    pub fn store(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let ty = self.element(i)?;
-        let [address, value, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        if i.has("async") || i.has("bulk") {
-            return Err(String::new());
-        }
-        let at = self.target(i, address)?;
-        let from = self.values(value, ty)?;
-        self.emit(Op::Store(Transfer { ty, at, slots: from }));
-        Ok(())
-    }
-
-    /// An atomic, whose first operand is its result, or a reduction, which has none.
-    pub fn atom(&mut self, i: &Instruction<'m>, has_result: bool) -> Result<()> {
-        let ty = self.element(i)?;
-        let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
-        if i.has("async") {
-            return Err(String::new());
-        }
-        let (result, operands) = match i.operands.split_first() {
-            _ if !has_result => (None, i.operands.as_slice()),
-            Some((first, rest)) => (Some(first), rest),
-            None => return Err("too few operands".to_owned()),
-        };
-        let [address, b, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
-        let at = self.address(address, space(i)?)?;
-        let update = self.update(i, op, ty)?;
-        let b = self.values(b, ty)?;
-        let d = match result {
-            Some(result) => self.results(result)?,
-            None => vec![NONE; b.len()].into(),
-        };
-        let c = match rest.first() {
-            Some(c) if op == "cas" => self.value(c, ty)?,
-            _ => NONE,
-        };
-        if d.len() != b.len() {
-            return Err("vectors of different lengths".to_owned());
-        }
-        for (number, (&d, &b)) in d.iter().zip(&b).enumerate() {
-            let at = At { offset: at.offset.wrapping_add(number as i64 * i64::from(ty.size())), ..at };
-            self.emit(Op::Atomic(Atomic { update, ty, at, d, operands: [b, c] }));
-        }
-        Ok(())
-    }
-
-    /// Returns the update of memory by an atomic or a reduction.
-    fn update(&self, i: &Instruction<'m>, op: &str, ty: Type) -> Result<Update> {
-        Ok(match atomic(op, ty) {
-            Some(f) => Update::Map(f),
-            None if is_float(ty) => {
-                let op = match op {
-                    "add" => FloatOp::Add,
-                    "min" => FloatOp::Min,
-                    "max" => FloatOp::Max,
-                    _ => return Err(String::new()),
-                };
-                Update::Float(float_spec(i, op, ty))
-            }
-            None => return Err(String::new()),
-        })
-    }
-
-    pub fn cvta(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-        let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
-        let window = match i.space() {
-            Some(PtxSpace::Shared) => SHARED,
-            Some(PtxSpace::Local) => LOCAL,
-            _ => {
-                self.emit(Op::Map1(|v| v, d, a));
-                return Ok(());
-            }
-        };
-        let way = if i.has("to") { Window::FromGeneric } else { Window::ToGeneric };
-        self.emit(Op::Window(way, window, d, a));
-        Ok(())
-    }
-
-    pub fn isspacep(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-        let (p, a) = (self.result(p)?, self.value(a, Type::U64)?);
-        let (way, window) = match i.space() {
-            Some(PtxSpace::Shared) => (Window::Contains, SHARED),
-            Some(PtxSpace::Local) => (Window::Contains, LOCAL),
-            Some(PtxSpace::Param) => (Window::Contains, PARAM),
-            Some(PtxSpace::Global) => (Window::IsGlobal, 0),
-            // Constant memory is ordinary memory here: no address is in its window.
-            Some(PtxSpace::Const) => (Window::Contains, CODE),
-            _ => return Err(String::new()),
-        };
-        self.emit(Op::Window(way, window, p, a));
-        Ok(())
-    }
-
-    /// Asynchronous copies are done when they are issued, which is one of the permitted orders.
-    pub fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
-        if i.has("tensor") || i.has("multicast::cluster") {
-            return Err(String::new());
-        }
-        if waits.iter().any(|word| i.has(word)) {
-            self.emit(Op::Nop);
-            return Ok(());
-        }
-        if i.has("mbarrier") {
-            return self.copy_arrives(i);
-        }
-        let mut operands = i.operands.as_slice();
-        if i.has("L2::cache_hint") {
-            operands = &operands[..operands.len().saturating_sub(1)];
-        }
-        let [to, from, bytes, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
-        let spaces = spaces_of_copy(i);
-        let (to, from) = (self.address(to, spaces.0)?, self.address(from, spaces.1)?);
-        let bytes = self.value(bytes, Type::U32)?;
-        if i.has("bulk") {
-            return self.bulk_copy(i, [to, from], bytes, rest.first());
-        }
-        let read = match rest.first() {
-            Some(operand)
-                if self.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
-            {
-                // `ignore-src`: nothing is read if the predicate holds.
-                let p = self.value(operand, Type::Pred)?;
-                let read = self.temporary();
-                self.emit(Op::Map2(|p, bytes| if p & 1 != 0 { 0 } else { bytes }, read, p, bytes));
-                read
-            }
-            Some(operand) => self.value(operand, Type::U32)?,
-            None => bytes,
-        };
-        self.emit(Op::Copy(AsyncCopy { to, from, bytes, read }));
-        Ok(())
-    }
-
-    /// `cp.async.mbarrier.arrive`: an arrival once the copies before are done.
-    fn copy_arrives(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [bar] = i.operands.as_slice() else { return Err("expected one operand".to_owned()) };
-        let at = self.address(bar, space(i)?)?;
-        // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
-        if i.has("noinc") {
-            let (state, one) = (self.temporary(), self.constant(1));
-            let op = MbarrierOp::Arrive { drop: false };
-            self.emit(Op::Mbarrier(Mbarrier { op, at, d: state, value: one }));
-        } else {
-            self.emit(Op::Nop);
-        }
-        Ok(())
-    }
-
-    /// `cp.async.bulk` and `cp.reduce.async.bulk`.
-    fn bulk_copy(
-        &mut self,
-        i: &Instruction<'m>,
-        [to, from]: [At; 2],
-        bytes: Slot,
-        bar: Option<&Operand<'m>>,
-    ) -> Result<()> {
-        let barrier = match bar {
-            Some(bar) => Some(self.address(bar, Space::Shared)?),
-            None => None,
-        };
-        let reduction = match i.has("reduce") {
-            true => {
-                let ty = self.element(i)?;
-                let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
-                Some(ElementUpdate { update: self.update(i, op, ty)?, ty })
-            }
-            false => None,
-        };
-        self.emit(Op::BulkCopy(Box::new(BulkCopy { to, from, bytes, barrier, reduction })));
-        Ok(())
-    }
-
-    pub fn mbarrier(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let space = space(i)?;
-        if i.has("pending_count") {
-            let [d, state] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-            let (d, state) = (self.result(d)?, self.value(state, Type::B64)?);
-            let at = At { space, base: state, offset: 0, strong: true };
-            self.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Pending, at, d, value: state }));
-            return Ok(());
-        }
-        let first_is_address = matches!(i.operands.first(), Some(Operand::Address(_)));
-        let (d, rest) = if first_is_address {
-            (self.temporary(), i.operands.as_slice())
-        } else {
-            let (first, rest) = i.operands.split_first().ok_or("too few operands")?;
-            (self.result(first)?, rest)
-        };
-        let [address, rest @ ..] = rest else { return Err("too few operands".to_owned()) };
-        let at = self.address(address, space)?;
-        let first = match rest.first() {
-            Some(operand) => self.value(operand, Type::B64)?,
-            None => self.constant(1),
-        };
-        let op = match i.modifiers().next() {
-            Some("init") => MbarrierOp::Init,
-            Some("inval") => {
-                self.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Invalidate, at, d, value: NONE }));
-                return Ok(());
-            }
-            Some("arrive") if i.has("expect_tx") => MbarrierOp::ArriveExpect,
-            Some("arrive") => MbarrierOp::Arrive { drop: false },
-            Some("arrive_drop") if !i.has("expect_tx") => MbarrierOp::Arrive { drop: true },
-            Some("expect_tx") => MbarrierOp::Expect,
-            Some("complete_tx") => MbarrierOp::Complete,
-            Some("test_wait" | "try_wait") if i.has("parity") => MbarrierOp::TestParity,
-            Some("test_wait" | "try_wait") => MbarrierOp::Test,
-            _ => return Err(String::new()),
-        };
-        self.emit(Op::Mbarrier(Mbarrier { op, at, d, value: first }));
-        Ok(())
-    }
+        Some("arrive") if i.has("expect_tx") => MbarrierOp::ArriveExpect,
+        Some("arrive") => MbarrierOp::Arrive { drop: false },
+        Some("arrive_drop") if !i.has("expect_tx") => MbarrierOp::Arrive { drop: true },
+        Some("expect_tx") => MbarrierOp::Expect,
+        Some("complete_tx") => MbarrierOp::Complete,
+        Some("test_wait" | "try_wait") if i.has("parity") => MbarrierOp::TestParity,
+        Some("test_wait" | "try_wait") => MbarrierOp::Test,
+        _ => return Err(String::new()),
+    };
+    decoder.code.emit(Op::Mbarrier(Mbarrier { op, at, d, value: first }));
+    Ok(())
 }

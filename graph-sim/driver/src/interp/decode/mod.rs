@@ -4,6 +4,7 @@ mod alu;
 mod bits;
 mod compare;
 mod control;
+mod decoder;
 mod function;
 mod matrix;
 mod memory;
@@ -16,7 +17,6 @@ mod rounding;
 use super::code::{Code, Function};
 use super::program::{Entry, GlobalVariable, Program};
 use cuweave_ptx::{self as ptx, Initial, Module, Space as PtxSpace};
-use function::Decoder;
 use names::{Names, SharedVariable, function_address, shared_variable};
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ impl Program {
         }
         let mut functions = Vec::with_capacity(sources.len());
         for source in &sources {
-            functions.push(Decoder::function(module, &names, source, &mut code, &mut shared));
+            functions.push(function::function(module, &names, source, &mut code, &mut shared));
         }
         let mut entries = Vec::new();
         for (at, source) in sources.iter().enumerate() {

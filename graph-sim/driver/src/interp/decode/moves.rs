@@ -1,6 +1,6 @@
 //! Moves and conversions: `mov` and `cvt`.
 
-use super::function::{Decoder, Result, is_float};
+use super::decoder::{Decoder, Result, is_float};
 use super::operands::{Reading, special};
 use super::rounding::rounding;
 use crate::interp::code::*;
@@ -8,178 +8,176 @@ use crate::interp::number::{ConvertSpec, Mode, format};
 use cuweave_ptx::isa::{self, Register, Threads};
 use cuweave_ptx::{Instruction, Operand, Type};
 
-impl<'m> Decoder<'_, 'm> {
-    pub fn mov(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
-        let ty = i.types().next_back().ok_or_else(String::new)?;
-        if ty.size() > 8 {
-            return Err(String::new());
-        }
-        let read = if let Operand::Name(name) = a { counter(name) } else { None };
-        if let (Some((counter, upper)), Operand::Name(_) | Operand::Sink) = (read, d) {
-            let d = self.result(d)?;
-            self.emit(Op::Counter(counter, d));
-            if upper {
-                self.emit(Op::Map1(|v| v >> 32, d, d));
-            }
-            return Ok(());
-        }
-        match (d, a) {
-            // Component by component; without `.v4` a vector is the parts of one value.
-            (Operand::Vector(parts), Operand::Name(name)) if i.has("v4") => {
-                let from = vector(name).filter(|_| parts.len() == 4 && ty.size() == 4);
-                for (to, from) in parts.iter().zip(from.ok_or_else(String::new)?) {
-                    let (to, from) = (self.result(to)?, self.init(from));
-                    self.emit(Op::Map1(|v| v, to, from));
-                }
-            }
-            (Operand::Vector(parts), a) if !i.has("v2") && !i.has("v4") => self.unpack(parts, a, ty)?,
-            (d, Operand::Vector(parts)) if !parts.is_empty() => self.pack(d, parts, ty)?,
-            (d, a) => {
-                let (d, a) = (self.result(d)?, self.value(a, ty)?);
-                let f: Map1 = match ty.size() {
-                    4 => |v| v & 0xffff_ffff,
-                    2 => |v| v & 0xffff,
-                    _ => |v| v,
-                };
-                self.emit(Op::Map1(f, d, a));
-            }
-        }
-        Ok(())
+pub fn mov<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+    let ty = i.types().next_back().ok_or_else(String::new)?;
+    if ty.size() > 8 {
+        return Err(String::new());
     }
-
-    /// Moves the parts of a value to several registers.
-    fn unpack(&mut self, parts: &[Operand<'m>], a: &Operand<'m>, ty: Type) -> Result<()> {
-        let from = self.value(a, ty)?;
-        let width = ty.size() * 8 / parts.len().max(1) as u32;
-        let mut moved = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
-            let by = self.constant(u64::from(width) * at as u64);
-            let cut: Map2 = match width {
-                8 => |v, by| v >> by & 0xff,
-                16 => |v, by| v >> by & 0xffff,
-                32 => |v, by| v >> by & 0xffff_ffff,
-                _ => return Err(String::new()),
+    let read = if let Operand::Name(name) = a { counter(name) } else { None };
+    if let (Some((counter, upper)), Operand::Name(_) | Operand::Sink) = (read, d) {
+        let d = decoder.result(d)?;
+        decoder.code.emit(Op::Counter(counter, d));
+        if upper {
+            decoder.code.emit(Op::Map1(|v| v >> 32, d, d));
+        }
+        return Ok(());
+    }
+    match (d, a) {
+        // Component by component; without `.v4` a vector is the parts of one value.
+        (Operand::Vector(parts), Operand::Name(name)) if i.has("v4") => {
+            let from = vector(name).filter(|_| parts.len() == 4 && ty.size() == 4);
+            for (to, from) in parts.iter().zip(from.ok_or_else(String::new)?) {
+                let (to, from) = (decoder.result(to)?, decoder.init(from));
+                decoder.code.emit(Op::Map1(|v| v, to, from));
+            }
+        }
+        (Operand::Vector(parts), a) if !i.has("v2") && !i.has("v4") => unpack(decoder, parts, a, ty)?,
+        (d, Operand::Vector(parts)) if !parts.is_empty() => pack(decoder, d, parts, ty)?,
+        (d, a) => {
+            let (d, a) = (decoder.result(d)?, decoder.value(a, ty)?);
+            let f: Map1 = match ty.size() {
+                4 => |v| v & 0xffff_ffff,
+                2 => |v| v & 0xffff,
+                _ => |v| v,
             };
-            // Through a temporary: a part may be the source.
-            let taken = self.temporary();
-            self.emit(Op::Map2(cut, taken, from, by));
-            moved.push((self.result(part)?, taken));
+            decoder.code.emit(Op::Map1(f, d, a));
         }
-        for (to, taken) in moved {
-            self.emit(Op::Map1(|v| v, to, taken));
-        }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Moves several registers to the parts of a value.
-    fn pack(&mut self, d: &Operand<'m>, parts: &[Operand<'m>], ty: Type) -> Result<()> {
-        let d = self.result(d)?;
-        let width = ty.size() * 8 / parts.len().max(1) as u32;
-        let part_type = match width {
-            8 => Type::B8,
-            16 => Type::B16,
-            32 => Type::B32,
+/// Moves the parts of a value to several registers.
+fn unpack<'m>(decoder: &mut Decoder<'_, 'm>, parts: &[Operand<'m>], a: &Operand<'m>, ty: Type) -> Result<()> {
+    let from = decoder.value(a, ty)?;
+    let width = ty.size() * 8 / parts.len().max(1) as u32;
+    let mut moved = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let by = decoder.constant(u64::from(width) * at as u64);
+        let cut: Map2 = match width {
+            8 => |v, by| v >> by & 0xff,
+            16 => |v, by| v >> by & 0xffff,
+            32 => |v, by| v >> by & 0xffff_ffff,
             _ => return Err(String::new()),
         };
-        let mut sum = self.value(&parts[0], part_type)?;
-        for (at, part) in parts.iter().enumerate() {
-            let part = self.value(part, part_type)?;
-            let f: Map3 = match (width, at) {
-                (8, 0) => |_, v, _| v & 0xff,
-                (8, _) => |s, v, by| s | (v & 0xff) << by,
-                (16, 0) => |_, v, _| v & 0xffff,
-                (16, _) => |s, v, by| s | (v & 0xffff) << by,
-                (_, 0) => |_, v, _| v & 0xffff_ffff,
-                _ => |s, v, by| s | v << by,
-            };
-            let by = self.constant(u64::from(width) * at as u64);
-            let next = if at + 1 == parts.len() { d } else { self.temporary() };
-            self.emit(Op::Map3(f, next, sum, part, by));
-            sum = next;
-        }
-        Ok(())
+        // Through a temporary: a part may be the source.
+        let taken = decoder.temporary();
+        decoder.code.emit(Op::Map2(cut, taken, from, by));
+        moved.push((decoder.result(part)?, taken));
     }
+    for (to, taken) in moved {
+        decoder.code.emit(Op::Map1(|v| v, to, taken));
+    }
+    Ok(())
+}
 
-    /// `cvt.pack`.
-    fn cvt_pack(&mut self, types: &[Type], d: &Operand<'m>, operands: &[Operand<'m>]) -> Result<()> {
-        let (to, from) = match types {
-            [to, from, ..] => (*to, *from),
-            _ => return Err("expected two types".to_owned()),
+/// Moves several registers to the parts of a value.
+fn pack<'m>(decoder: &mut Decoder<'_, 'm>, d: &Operand<'m>, parts: &[Operand<'m>], ty: Type) -> Result<()> {
+    let d = decoder.result(d)?;
+    let width = ty.size() * 8 / parts.len().max(1) as u32;
+    let part_type = match width {
+        8 => Type::B8,
+        16 => Type::B16,
+        32 => Type::B32,
+        _ => return Err(String::new()),
+    };
+    let mut sum = decoder.value(&parts[0], part_type)?;
+    for (at, part) in parts.iter().enumerate() {
+        let part = decoder.value(part, part_type)?;
+        let f: Map3 = match (width, at) {
+            (8, 0) => |_, v, _| v & 0xff,
+            (8, _) => |s, v, by| s | (v & 0xff) << by,
+            (16, 0) => |_, v, _| v & 0xffff,
+            (16, _) => |s, v, by| s | (v & 0xffff) << by,
+            (_, 0) => |_, v, _| v & 0xffff_ffff,
+            _ => |s, v, by| s | v << by,
         };
-        let d = self.result(d)?;
-        if to.size() > 2
-            || from.size() != 4
-            || is_float(to)
-            || is_float(from)
-            || !matches!(operands.len(), 2 | 3)
-        {
-            return Err(String::new());
-        }
-        let mut rows = [NONE; 3];
-        for (row, operand) in rows.iter_mut().zip(operands) {
-            *row = self.value(operand, from)?;
-        }
-        if rows[2] == NONE {
-            rows[2] = self.constant(0);
-        }
-        // Without a third operand the result has two values alone.
-        self.emit(Op::Pack(to, from, d, rows));
-        Ok(())
+        let by = decoder.constant(u64::from(width) * at as u64);
+        let next = if at + 1 == parts.len() { d } else { decoder.temporary() };
+        decoder.code.emit(Op::Map3(f, next, sum, part, by));
+        sum = next;
     }
+    Ok(())
+}
 
-    pub fn cvt(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let types: Vec<Type> = i.types().collect();
-        let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        if i.has("pack") {
-            return self.cvt_pack(&types, d, operands);
-        }
-        let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
-        let (to, from) = (*to, *from);
-        let spec = ConvertSpec {
-            to,
-            from,
-            mode: rounding(i),
-            integer: i.modifiers().find_map(to_integer),
-            flush: i.has("ftz"),
-            saturate: i.has("sat"),
-            relu: i.has("relu"),
-        };
-        if i.has("rs") || i.has("scaled") {
-            return Err(String::new());
-        }
-        let d_slot = self.result(d)?;
-        match (scalar(to), scalar(from), operands) {
-            (Some(to), None, [a, b]) => {
-                let (a, b) = (self.value(a, from)?, self.value(b, from)?);
-                self.emit(Op::ConvertPair(Box::new(ConvertSpec { to, ..spec }), d_slot, a, b));
-            }
-            (Some(to), Some(from), [a]) => {
-                // Both halves of one operand, the high one first.
-                let whole = self.value(a, types[1])?;
-                let (high, low) = (self.temporary(), self.temporary());
-                let width = self.constant(u64::from(from.size()) * 8);
-                let mask = self.constant((1 << (from.size() * 8)) - 1);
-                self.emit(Op::Map3(|v, by, mask| v >> by & mask, high, whole, width, mask));
-                self.emit(Op::Map2(|v, mask| v & mask, low, whole, mask));
-                self.emit(Op::ConvertPair(Box::new(ConvertSpec { to, from, ..spec }), d_slot, high, low));
-            }
-            (None, None, [a]) => {
-                let a = self.value(a, from)?;
-                let known =
-                    is_float(to) == (format(to).is_some()) && is_float(from) == (format(from).is_some());
-                if !known || to.size() > 8 || from.size() > 8 {
-                    return Err(String::new());
-                }
-                match fast_conversion(&spec) {
-                    Some(f) => self.emit(Op::Map1(f, d_slot, a)),
-                    None => self.emit(Op::Convert(Box::new(spec), d_slot, a)),
-                }
-            }
-            _ => return Err(String::new()),
-        }
-        Ok(())
+/// `cvt.pack`.
+fn cvt_pack<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    types: &[Type],
+    d: &Operand<'m>,
+    operands: &[Operand<'m>],
+) -> Result<()> {
+    let (to, from) = match types {
+        [to, from, ..] => (*to, *from),
+        _ => return Err("expected two types".to_owned()),
+    };
+    let d = decoder.result(d)?;
+    if to.size() > 2 || from.size() != 4 || is_float(to) || is_float(from) || !matches!(operands.len(), 2 | 3)
+    {
+        return Err(String::new());
     }
+    let mut rows = [NONE; 3];
+    for (row, operand) in rows.iter_mut().zip(operands) {
+        *row = decoder.value(operand, from)?;
+    }
+    if rows[2] == NONE {
+        rows[2] = decoder.constant(0);
+    }
+    // Without a third operand the result has two values alone.
+    decoder.code.emit(Op::Pack(to, from, d, rows));
+    Ok(())
+}
+
+pub fn cvt<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
+    let types: Vec<Type> = i.types().collect();
+    let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+    if i.has("pack") {
+        return cvt_pack(decoder, &types, d, operands);
+    }
+    let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
+    let (to, from) = (*to, *from);
+    let spec = ConvertSpec {
+        to,
+        from,
+        mode: rounding(i),
+        integer: i.modifiers().find_map(to_integer),
+        flush: i.has("ftz"),
+        saturate: i.has("sat"),
+        relu: i.has("relu"),
+    };
+    if i.has("rs") || i.has("scaled") {
+        return Err(String::new());
+    }
+    let d_slot = decoder.result(d)?;
+    match (scalar(to), scalar(from), operands) {
+        (Some(to), None, [a, b]) => {
+            let (a, b) = (decoder.value(a, from)?, decoder.value(b, from)?);
+            decoder.code.emit(Op::ConvertPair(Box::new(ConvertSpec { to, ..spec }), d_slot, a, b));
+        }
+        (Some(to), Some(from), [a]) => {
+            // Both halves of one operand, the high one first.
+            let whole = decoder.value(a, types[1])?;
+            let (high, low) = (decoder.temporary(), decoder.temporary());
+            let width = decoder.constant(u64::from(from.size()) * 8);
+            let mask = decoder.constant((1 << (from.size() * 8)) - 1);
+            decoder.code.emit(Op::Map3(|v, by, mask| v >> by & mask, high, whole, width, mask));
+            decoder.code.emit(Op::Map2(|v, mask| v & mask, low, whole, mask));
+            decoder.code.emit(Op::ConvertPair(Box::new(ConvertSpec { to, from, ..spec }), d_slot, high, low));
+        }
+        (None, None, [a]) => {
+            let a = decoder.value(a, from)?;
+            let known = is_float(to) == (format(to).is_some()) && is_float(from) == (format(from).is_some());
+            if !known || to.size() > 8 || from.size() > 8 {
+                return Err(String::new());
+            }
+            match fast_conversion(&spec) {
+                Some(f) => decoder.code.emit(Op::Map1(f, d_slot, a)),
+                None => decoder.code.emit(Op::Convert(Box::new(spec), d_slot, a)),
+            }
+        }
+        _ => return Err(String::new()),
+    }
+    Ok(())
 }
 
 /// Returns the rounding to an integer that a modifier names.

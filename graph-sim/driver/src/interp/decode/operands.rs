@@ -1,6 +1,6 @@
 //! Operands: the rows of registers, constants and special registers, addresses, and labels.
 
-use super::function::{Decoder, Result, WRONG};
+use super::decoder::{Decoder, Result, WRONG};
 use super::names::{function_address, parameter_address};
 use crate::base::device::MULTIPROCESSORS;
 use crate::interp::code::*;
@@ -64,7 +64,7 @@ impl<'m> Decoder<'_, 'm> {
             Operand::Offset { name, offset, elements: false } => self.named(name, offset),
             Operand::Not(name) => {
                 let (p, not) = (self.register(name)?, self.temporary());
-                self.emit(Op::Map1(|p| p ^ 1, not, p));
+                self.code.emit(Op::Map1(|p| p ^ 1, not, p));
                 Ok(not)
             }
             Operand::Integer(value) => Ok(self.constant(match ty {
@@ -227,6 +227,10 @@ impl<'m> Decoder<'_, 'm> {
         }
         let at = self.source.parameter(name)?;
         Some((self.source.layout().0[at], self.source.parameters[at].size()))
+    }
+
+    pub fn pair_part(&mut self, name: &str) -> Result<Slot> {
+        if name == "_" { Ok(self.temporary()) } else { self.register(name) }
     }
 }
 

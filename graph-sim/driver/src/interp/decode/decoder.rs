@@ -1,0 +1,137 @@
+//! The state of the decoding of a function: its rows, its names, and the code so far.
+
+use super::names::{Names, SharedVariable};
+use crate::interp::code::*;
+use cuweave_ptx::Names as BodyNames;
+use cuweave_ptx::{self as ptx, Class, Module, Type};
+use std::collections::HashMap;
+
+/// The end of messages about files that every driver refuses; other messages may be limits of the simulator.
+pub(super) const WRONG: &str = ", which is an error in the file";
+
+/// The error is the reason why a function cannot be decoded, without the line, which the caller adds.
+pub type Result<T> = std::result::Result<T, String>;
+
+/// The decoding of one function.
+pub struct Decoder<'d, 'm> {
+    pub(super) module: &'d Module<'m>,
+    pub(super) names: &'d Names<'d>,
+    pub(super) source: &'d ptx::Function<'m>,
+    pub(super) body: BodyNames<'d, 'm>,
+    pub(super) code: Emitter<'d>,
+    pub(super) shared: &'d mut Vec<SharedVariable>,
+    pub(super) function: Function,
+    /// Rows of registers, by declaration and number. Looked up only.
+    pub(super) registers: HashMap<(u32, u64), Slot>,
+    /// Rows of constants and the like. Looked up only.
+    pub(super) constants: HashMap<Init, Slot>,
+    /// Offset and size in the frame of the body's local and parameter variables, by declaration.
+    pub(super) locals: HashMap<u32, (u32, u32)>,
+    /// Numbers of the body's shared variables, by declaration.
+    pub(super) shareds: HashMap<u32, u32>,
+    /// The first instruction after each label, by its statement.
+    pub(super) labels: HashMap<usize, u32>,
+    /// Rows of the extended-precision carry.
+    pub(super) carry: Option<Slot>,
+    /// The scope of the current PTX instruction.
+    pub scope: u32,
+}
+
+/// The code of a function. What follows `first` is of the current PTX instruction, with its guard and line.
+pub struct Emitter<'d> {
+    pub(super) insts: &'d mut Vec<Inst>,
+    pub(super) location: (u32, u32),
+    pub(super) line: u32,
+    pub(super) first: usize,
+    pub(super) guard: (Slot, bool),
+}
+
+impl Emitter<'_> {
+    pub fn begin(&mut self, line: u32, guard: Slot, negated: bool) {
+        self.line = line;
+        self.first = self.insts.len();
+        self.guard = (guard, negated);
+    }
+
+    pub fn emit(&mut self, op: Op) {
+        let counts = self.insts.len() == self.first;
+        let (guard, negated) = self.guard;
+        self.insts.push(Inst { op, guard, negated, counts, line: self.line, source: self.location });
+    }
+
+    /// Returns the operation emitted last, if it belongs to the current instruction.
+    pub fn last(&mut self) -> Option<&mut Op> {
+        let first = self.first;
+        self.insts[first..].last_mut().map(|inst| &mut inst.op)
+    }
+}
+
+impl Decoder<'_, '_> {
+    pub fn reserve(&mut self, size: u64, align: u64) -> Result<u32> {
+        let start = u64::from(self.function.frame).next_multiple_of(align.max(1));
+        match start.checked_add(size) {
+            Some(end) if end <= 1 << 24 => {
+                self.function.frame = end as u32;
+                Ok(start as u32)
+            }
+            _ => Err("more than 16 MiB of local memory".to_owned()),
+        }
+    }
+
+    pub fn temporary(&mut self) -> Slot {
+        self.function.slots += 1;
+        self.function.slots - 1
+    }
+
+    /// The row that holds a constant, an address, a special register.
+    pub fn init(&mut self, init: Init) -> Slot {
+        if let Some(&slot) = self.constants.get(&init) {
+            return slot;
+        }
+        let slot = self.temporary();
+        self.constants.insert(init, slot);
+        self.function.inits.push((slot, init));
+        slot
+    }
+
+    pub fn constant(&mut self, value: u64) -> Slot {
+        self.init(Init::Const(value))
+    }
+
+    /// The row of the carry flag.
+    pub fn carry(&mut self) -> Slot {
+        if let Some(slot) = self.carry {
+            return slot;
+        }
+        let slot = self.temporary();
+        self.carry = Some(slot);
+        slot
+    }
+
+    pub fn uses_shared(&mut self, number: u32) {
+        if !self.function.shared.contains(&number) {
+            self.function.shared.push(number);
+        }
+    }
+
+    pub fn calls(&mut self, number: u32) {
+        if !self.function.callees.contains(&number) {
+            self.function.callees.push(number);
+        }
+    }
+
+    /// Number of the function of that name.
+    pub fn callee(&self, name: &str) -> Option<u32> {
+        self.names.functions.get(name).copied()
+    }
+
+    /// Returns true if a function of that name has a body here.
+    pub fn defined(&self, name: &str) -> bool {
+        self.module.function(name).is_some_and(|function| function.body.is_some())
+    }
+}
+
+/// Returns true if a type is a float.
+pub fn is_float(ty: Type) -> bool {
+    ty.class() == Class::Float
+}
