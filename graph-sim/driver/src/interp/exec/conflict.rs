@@ -18,7 +18,8 @@
 use super::access::{Regions, UnwrittenRead};
 use super::block::Block;
 use super::lane_fault::LaneFault;
-use super::warp::{Lanes, Row, Warp};
+use super::lanes::Lanes;
+use super::warp::{Row, Warp};
 use super::watch::{Cell, LAST, PAGE, Record, Watch, Word};
 use super::worker::Worker;
 use crate::interp::code::{At, Inst, Space};

@@ -5,6 +5,8 @@ mod block;
 mod call;
 mod conflict;
 mod lane_fault;
+mod lane_turns;
+mod lanes;
 mod matrix;
 mod print;
 mod staging;

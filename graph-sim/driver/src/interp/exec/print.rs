@@ -3,7 +3,8 @@
 use super::access::{Access, Own, read, write};
 use super::block::Block;
 use super::lane_fault::LaneFault;
-use super::warp::{Lanes, Warp};
+use super::lanes::Lanes;
+use super::warp::Warp;
 use super::worker::Worker;
 use crate::interp::code::{Call, Callee, Place};
 use crate::interp::fault::FaultKind;
@@ -12,63 +13,60 @@ use crate::interp::space::Setter;
 /// The longest text that is read.
 const TEXT: usize = 1 << 16;
 
-impl Warp {
-    pub fn system(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        call: &Call,
-        base: usize,
-        active: u32,
-    ) -> Result<(), LaneFault> {
-        for lane in Lanes(active) {
-            let mut arguments = [0u64; 5];
-            for (value, place) in arguments.iter_mut().zip(&call.arguments) {
-                *value = self.argument(*place, base, lane);
-            }
-            let own = self.own(block, lane);
-            let result = match call.callee {
-                Callee::Print => {
-                    let (text, count) =
-                        printed(worker, &own, &arguments).map_err(|fault| fault.of_lane(lane))?;
-                    worker.memory.print(&text);
-                    count
-                }
-                Callee::Assert => return Err(failed(worker, &own, &arguments).of_lane(lane)),
-                Callee::SetCondition => {
-                    let thread = self.number * 32 + lane;
-                    let (block, epoch, pre_wait) = (block.number, block.epoch, block.pre_wait);
-                    let by = Setter { block, thread, epoch, pre_wait };
-                    let set = worker.memory.set_condition(arguments[0], arguments[1] as u32, by);
-                    set.map_err(|what| LaneFault::new(FaultKind::Bounds, what).of_lane(lane))?;
-                    0
-                }
-                Callee::Malloc | Callee::Free | Callee::Function(_) | Callee::Address(_) => 0,
-            };
-            if let Some(place) = call.returns.first() {
-                self.answer(*place, base, lane, result);
-            }
+pub fn system(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    call: &Call,
+    base: usize,
+    active: u32,
+) -> Result<(), LaneFault> {
+    for lane in Lanes(active) {
+        let mut arguments = [0u64; 5];
+        for (value, place) in arguments.iter_mut().zip(&call.arguments) {
+            *value = argument(warp, *place, base, lane);
         }
-        Ok(())
-    }
-
-    fn argument(&mut self, place: Place, base: usize, lane: u32) -> u64 {
-        match place {
-            Place::Register(slot) => self.rows[base + slot as usize][lane as usize],
-            Place::Frame(offset, size) => {
-                let bytes = self.frame(lane, offset, size.min(8));
-                bytes.map_or(0, |place| read(place, size.min(8)))
+        let own = warp.own(block, lane);
+        let result = match call.callee {
+            Callee::Print => {
+                let (text, count) = printed(worker, &own, &arguments).map_err(|fault| fault.of_lane(lane))?;
+                worker.memory.print(&text);
+                count
             }
+            Callee::Assert => return Err(failed(worker, &own, &arguments).of_lane(lane)),
+            Callee::SetCondition => {
+                let thread = warp.number * 32 + lane;
+                let (block, epoch, pre_wait) = (block.number, block.epoch, block.pre_wait);
+                let by = Setter { block, thread, epoch, pre_wait };
+                let set = worker.memory.set_condition(arguments[0], arguments[1] as u32, by);
+                set.map_err(|what| LaneFault::new(FaultKind::Bounds, what).of_lane(lane))?;
+                0
+            }
+            Callee::Malloc | Callee::Free | Callee::Function(_) | Callee::Address(_) => 0,
+        };
+        if let Some(place) = call.returns.first() {
+            answer(warp, *place, base, lane, result);
         }
     }
+    Ok(())
+}
 
-    fn answer(&mut self, place: Place, base: usize, lane: u32, value: u64) {
-        match place {
-            Place::Register(slot) => self.set(base, slot, lane, value),
-            Place::Frame(offset, size) => {
-                if let Some(place) = self.frame(lane, offset, size.min(8)) {
-                    write(place, size.min(8), value);
-                }
+fn argument(warp: &mut Warp, place: Place, base: usize, lane: u32) -> u64 {
+    match place {
+        Place::Register(slot) => warp.rows[base + slot as usize][lane as usize],
+        Place::Frame(offset, size) => {
+            let bytes = warp.local.frame(lane, offset, size.min(8));
+            bytes.map_or(0, |place| read(place, size.min(8)))
+        }
+    }
+}
+
+fn answer(warp: &mut Warp, place: Place, base: usize, lane: u32, value: u64) {
+    match place {
+        Place::Register(slot) => warp.set(base, slot, lane, value),
+        Place::Frame(offset, size) => {
+            if let Some(place) = warp.local.frame(lane, offset, size.min(8)) {
+                write(place, size.min(8), value);
             }
         }
     }

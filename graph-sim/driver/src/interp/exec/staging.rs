@@ -3,7 +3,8 @@
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::lane_fault::LaneFault;
-use super::warp::{Lanes, Warp};
+use super::lanes::Lanes;
+use super::warp::Warp;
 use super::worker::Worker;
 use crate::interp::code::{AsyncCopy, BulkCopy, Mbarrier, MbarrierOp, Slot, Update};
 use crate::interp::fault::FaultKind;
@@ -40,166 +41,162 @@ impl Object {
     }
 }
 
-impl Warp {
-    pub fn copy(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        base: usize,
-        active: u32,
-        copy: &AsyncCopy,
-    ) -> Result<(), LaneFault> {
-        let AsyncCopy { to, from, bytes, read: reads } = copy;
-        let (to_row, from_row) = (self.row(base, to.base), self.row(base, from.base));
-        let (bytes, reads) = (self.row(base, *bytes), self.row(base, *reads));
-        for lane in Lanes(active) {
-            let at = lane as usize;
-            let own = self.own(block, lane);
-            let size = bytes[at] as u32;
-            if !matches!(size, 4 | 8 | 16) {
-                let what = format!("an asynchronous copy of {size} bytes; 4, 8 and 16 are possible");
-                return Err(LaneFault::new(FaultKind::Misaligned, what).of_lane(lane));
-            }
-            let taken = (reads[at] as u32).min(size);
-            let target = Regions::generic(to, to_row[at]);
-            let target =
-                worker.regions.place(target, size, Access::Write, &own).map_err(|t| t.of_lane(lane))?;
-            let source = Regions::generic(from, from_row[at]);
-            for byte in 0..size {
-                let value = if byte < taken {
-                    let place = source + u64::from(byte);
-                    let place =
-                        worker.regions.place(place, 1, Access::Read, &own).map_err(|t| t.of_lane(lane))?;
-                    read(place, 1)
-                } else {
-                    0
-                };
-                // SAFETY: within the bytes that were checked.
-                write(unsafe { target.add(byte as usize) }, 1, value);
-            }
+pub fn copy(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    base: usize,
+    active: u32,
+    copy: &AsyncCopy,
+) -> Result<(), LaneFault> {
+    let AsyncCopy { to, from, bytes, read: reads } = copy;
+    let (to_row, from_row) = (warp.row(base, to.base), warp.row(base, from.base));
+    let (bytes, reads) = (warp.row(base, *bytes), warp.row(base, *reads));
+    for lane in Lanes(active) {
+        let at = lane as usize;
+        let own = warp.own(block, lane);
+        let size = bytes[at] as u32;
+        if !matches!(size, 4 | 8 | 16) {
+            let what = format!("an asynchronous copy of {size} bytes; 4, 8 and 16 are possible");
+            return Err(LaneFault::new(FaultKind::Misaligned, what).of_lane(lane));
         }
-        Ok(())
-    }
-
-    pub fn bulk_copy(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        base: usize,
-        active: u32,
-        copy: &BulkCopy,
-    ) -> Result<(), LaneFault> {
-        let BulkCopy { to, from, bytes, barrier, reduction } = copy;
-        let (to_row, from_row, bytes) =
-            (self.row(base, to.base), self.row(base, from.base), self.row(base, *bytes));
-        for lane in Lanes(active) {
-            let at = lane as usize;
-            let own = self.own(block, lane);
-            let (target, source) = (Regions::generic(to, to_row[at]), Regions::generic(from, from_row[at]));
-            let size = bytes[at] & 0xffff_ffff;
-            if (target | source | size) & 15 != 0 {
-                let what = format!(
-                    "a bulk copy of {size} bytes from {source:#x} to {target:#x}: not multiples of 16"
-                );
-                return Err(LaneFault::access(FaultKind::Misaligned, source, size as u32, what).of_lane(lane));
-            }
-            let step = reduction.map_or(8, |reduction| reduction.ty.size());
-            for offset in (0..size).step_by(step as usize) {
-                let mut reach = |address: u64, access| {
-                    worker.regions.place(address + offset, step, access, &own).map_err(|t| t.of_lane(lane))
-                };
-                let value = read(reach(source, Access::Read)?, step);
-                match reduction {
-                    None => write(reach(target, Access::Write)?, step, value),
-                    Some(reduction) => {
-                        let place = reach(target, Access::Atomic)?;
-                        match &reduction.update {
-                            Update::Map(f) => update(place, step, |old| f(old, value, 0)),
-                            Update::Float(spec) => update(place, step, |old| float(spec, old, value, 0)),
-                        };
-                    }
-                }
-            }
-            if let Some(barrier) = barrier {
-                let address = Regions::generic(barrier, self.rows[base + barrier.base as usize][at]);
+        let taken = (reads[at] as u32).min(size);
+        let target = Regions::generic(to, to_row[at]);
+        let target = worker.regions.place(target, size, Access::Write, &own).map_err(|t| t.of_lane(lane))?;
+        let source = Regions::generic(from, from_row[at]);
+        for byte in 0..size {
+            let value = if byte < taken {
+                let place = source + u64::from(byte);
                 let place =
-                    worker.regions.place(address, 8, Access::Atomic, &own).map_err(|t| t.of_lane(lane))?;
-                let object = Object::unpack(read(place, 8));
-                write(place, 8, Object { bytes: object.bytes - size as i64, ..object }.pack());
-            }
+                    worker.regions.place(place, 1, Access::Read, &own).map_err(|t| t.of_lane(lane))?;
+                read(place, 1)
+            } else {
+                0
+            };
+            // SAFETY: within the bytes that were checked.
+            write(unsafe { target.add(byte as usize) }, 1, value);
         }
-        block.order(worker);
-        Ok(())
     }
+    Ok(())
+}
 
-    pub fn mbarrier(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        base: usize,
-        active: u32,
-        mbarrier: &Mbarrier,
-    ) -> Result<(), LaneFault> {
-        let &Mbarrier { op, ref at, d, value } = mbarrier;
-        block.order(worker);
-        for lane in Lanes(active) {
-            let own = self.own(block, lane);
-            let row = |warp: &Self, slot: Slot| warp.rows[base + slot as usize][lane as usize];
-            if op == MbarrierOp::Pending {
-                let pending = Object::unpack(row(self, value)).pending;
-                self.set(base, d, lane, pending);
-                continue;
-            }
-            let address = Regions::generic(at, row(self, at.base));
-            let place = worker.regions.place(address, 8, Access::Write, &own).map_err(|t| t.of_lane(lane))?;
-            if op == MbarrierOp::Invalidate {
-                write(place, 8, 0);
-                continue;
-            }
-            let value = row(self, value);
-            let (state, mut object) = (read(place, 8), Object::unpack(read(place, 8)));
-            let bytes = i64::from(value as u32);
-            let mut result = state;
-            match op {
-                MbarrierOp::Init => {
-                    let count = value & 0xf_ffff;
-                    object = Object { pending: count, expected: count, bytes: 0, phase: 0 };
-                }
-                MbarrierOp::Arrive { drop } => {
-                    if drop {
-                        object.expected = object.expected.saturating_sub(1);
-                    }
-                    if object.pending < value & 0xffff_ffff {
-                        let what = format!(
-                            "{} arrivals at a barrier object that expects {}",
-                            value as u32, object.pending
-                        );
-                        return Err(LaneFault::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
-                    }
-                    object.pending -= value & 0xffff_ffff;
-                }
-                MbarrierOp::ArriveExpect => {
-                    object.bytes += bytes;
-                    if object.pending == 0 {
-                        let what = "an arrival at a barrier object that expects none".to_owned();
-                        return Err(LaneFault::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
-                    }
-                    object.pending -= 1;
-                }
-                MbarrierOp::Expect => object.bytes += bytes,
-                MbarrierOp::Complete => object.bytes -= bytes,
-                MbarrierOp::Test => result = u64::from(object.phase != value >> 63),
-                MbarrierOp::TestParity => result = u64::from(object.phase != value & 1),
-                MbarrierOp::Pending | MbarrierOp::Invalidate => {}
-            }
-            if !matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) {
-                write(place, 8, object.pack());
-            }
-            if matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) && result == 0 {
-                self.rests = true;
-            }
-            self.set(base, d, lane, result);
+pub fn bulk_copy(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    base: usize,
+    active: u32,
+    copy: &BulkCopy,
+) -> Result<(), LaneFault> {
+    let BulkCopy { to, from, bytes, barrier, reduction } = copy;
+    let (to_row, from_row, bytes) =
+        (warp.row(base, to.base), warp.row(base, from.base), warp.row(base, *bytes));
+    for lane in Lanes(active) {
+        let at = lane as usize;
+        let own = warp.own(block, lane);
+        let (target, source) = (Regions::generic(to, to_row[at]), Regions::generic(from, from_row[at]));
+        let size = bytes[at] & 0xffff_ffff;
+        if (target | source | size) & 15 != 0 {
+            let what =
+                format!("a bulk copy of {size} bytes from {source:#x} to {target:#x}: not multiples of 16");
+            return Err(LaneFault::access(FaultKind::Misaligned, source, size as u32, what).of_lane(lane));
         }
-        Ok(())
+        let step = reduction.map_or(8, |reduction| reduction.ty.size());
+        for offset in (0..size).step_by(step as usize) {
+            let mut reach = |address: u64, access| {
+                worker.regions.place(address + offset, step, access, &own).map_err(|t| t.of_lane(lane))
+            };
+            let value = read(reach(source, Access::Read)?, step);
+            match reduction {
+                None => write(reach(target, Access::Write)?, step, value),
+                Some(reduction) => {
+                    let place = reach(target, Access::Atomic)?;
+                    match &reduction.update {
+                        Update::Map(f) => update(place, step, |old| f(old, value, 0)),
+                        Update::Float(spec) => update(place, step, |old| float(spec, old, value, 0)),
+                    };
+                }
+            }
+        }
+        if let Some(barrier) = barrier {
+            let address = Regions::generic(barrier, warp.rows[base + barrier.base as usize][at]);
+            let place =
+                worker.regions.place(address, 8, Access::Atomic, &own).map_err(|t| t.of_lane(lane))?;
+            let object = Object::unpack(read(place, 8));
+            write(place, 8, Object { bytes: object.bytes - size as i64, ..object }.pack());
+        }
     }
+    block.order(worker);
+    Ok(())
+}
+
+pub fn mbarrier(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    base: usize,
+    active: u32,
+    mbarrier: &Mbarrier,
+) -> Result<(), LaneFault> {
+    let &Mbarrier { op, ref at, d, value } = mbarrier;
+    block.order(worker);
+    for lane in Lanes(active) {
+        let own = warp.own(block, lane);
+        let row = |warp: &Warp, slot: Slot| warp.rows[base + slot as usize][lane as usize];
+        if op == MbarrierOp::Pending {
+            let pending = Object::unpack(row(warp, value)).pending;
+            warp.set(base, d, lane, pending);
+            continue;
+        }
+        let address = Regions::generic(at, row(warp, at.base));
+        let place = worker.regions.place(address, 8, Access::Write, &own).map_err(|t| t.of_lane(lane))?;
+        if op == MbarrierOp::Invalidate {
+            write(place, 8, 0);
+            continue;
+        }
+        let value = row(warp, value);
+        let (state, mut object) = (read(place, 8), Object::unpack(read(place, 8)));
+        let bytes = i64::from(value as u32);
+        let mut result = state;
+        match op {
+            MbarrierOp::Init => {
+                let count = value & 0xf_ffff;
+                object = Object { pending: count, expected: count, bytes: 0, phase: 0 };
+            }
+            MbarrierOp::Arrive { drop } => {
+                if drop {
+                    object.expected = object.expected.saturating_sub(1);
+                }
+                if object.pending < value & 0xffff_ffff {
+                    let what = format!(
+                        "{} arrivals at a barrier object that expects {}",
+                        value as u32, object.pending
+                    );
+                    return Err(LaneFault::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
+                }
+                object.pending -= value & 0xffff_ffff;
+            }
+            MbarrierOp::ArriveExpect => {
+                object.bytes += bytes;
+                if object.pending == 0 {
+                    let what = "an arrival at a barrier object that expects none".to_owned();
+                    return Err(LaneFault::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
+                }
+                object.pending -= 1;
+            }
+            MbarrierOp::Expect => object.bytes += bytes,
+            MbarrierOp::Complete => object.bytes -= bytes,
+            MbarrierOp::Test => result = u64::from(object.phase != value >> 63),
+            MbarrierOp::TestParity => result = u64::from(object.phase != value & 1),
+            MbarrierOp::Pending | MbarrierOp::Invalidate => {}
+        }
+        if !matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) {
+            write(place, 8, object.pack());
+        }
+        if matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) && result == 0 {
+            warp.rests = true;
+        }
+        warp.set(base, d, lane, result);
+    }
+    Ok(())
 }

@@ -4,334 +4,342 @@ use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::conflict::{How, Touched};
 use super::lane_fault::LaneFault;
-use super::warp::{ALL, Flow, Lanes, Warp};
+use super::lanes::Lanes;
+use super::warp::{ALL, Flow, Warp};
 use super::worker::Worker;
+use super::{call, matrix, staging, together};
 use crate::interp::code::{Atomic, Counter, Inst, NONE, Op, Slot, Space, Transfer, Update, Window};
 use crate::interp::fault::FaultKind;
 use crate::interp::number::{convert, extend, float, pack_saturated};
 use cuweave_ptx::Type;
 use std::time::Instant;
 
-impl Warp {
-    /// Executes an operation on registers alone; returns false for all others.
-    #[inline]
-    pub fn simple(&mut self, op: &Op, base: usize, mask: u32) -> bool {
-        match *op {
-            Op::Map1(f, d, a) => {
-                let a = self.row(base, a);
-                self.put(base, d, mask, |lane| f(a[lane]));
-            }
-            Op::Map2(f, d, a, b) => {
-                let (a, b) = (self.row(base, a), self.row(base, b));
-                self.put(base, d, mask, |lane| f(a[lane], b[lane]));
-            }
-            Op::Map3(f, d, a, b, c) => {
-                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
-                self.put(base, d, mask, |lane| f(a[lane], b[lane], c[lane]));
-            }
-            Op::Lop3(table, d, [a, b, c]) => {
-                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
-                self.put(base, d, mask, |lane| lop3(table, a[lane], b[lane], c[lane]));
-            }
-            Op::Float(ref spec, d, [a, b, c]) => {
-                let a = self.row(base, a);
-                let b = if b == NONE { a } else { self.row(base, b) };
-                let c = if c == NONE { a } else { self.row(base, c) };
-                self.put(base, d, mask, |lane| float(spec, a[lane], b[lane], c[lane]));
-            }
-            Op::Convert(ref spec, d, a) => {
-                let a = self.row(base, a);
-                self.put(base, d, mask, |lane| convert(spec, a[lane]));
-            }
-            Op::ConvertPair(ref spec, d, a, b) => {
-                let (a, b) = (self.row(base, a), self.row(base, b));
-                let width = spec.to.size() * 8;
-                self.put(base, d, mask, |lane| convert(spec, a[lane]) << width | convert(spec, b[lane]));
-            }
-            Op::Pack(to, from, d, [a, b, c]) => {
-                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
-                self.put(base, d, mask, |lane| pack_saturated(a[lane], b[lane], c[lane], to, from));
-            }
-            Op::Window(way, window, d, a) => {
-                let a = self.row(base, a);
-                let inside = |address: u64| address & !(u64::MAX >> 16) == window;
-                self.put(base, d, mask, |lane| match way {
-                    Window::ToGeneric => window + (a[lane] & 0xffff_ffff),
-                    Window::FromGeneric => a[lane] & 0xffff_ffff,
-                    Window::Contains => inside(a[lane]).into(),
-                    Window::IsGlobal => u64::from(a[lane] >> 52 != 0xf),
-                });
-            }
-            Op::Nop => {}
-            _ => return false,
+/// Executes an operation on registers alone; returns false for all others.
+#[inline]
+pub fn simple(warp: &mut Warp, op: &Op, base: usize, mask: u32) -> bool {
+    match *op {
+        Op::Map1(f, d, a) => {
+            let a = warp.row(base, a);
+            warp.put(base, d, mask, |lane| f(a[lane]));
         }
-        true
+        Op::Map2(f, d, a, b) => {
+            let (a, b) = (warp.row(base, a), warp.row(base, b));
+            warp.put(base, d, mask, |lane| f(a[lane], b[lane]));
+        }
+        Op::Map3(f, d, a, b, c) => {
+            let (a, b, c) = (warp.row(base, a), warp.row(base, b), warp.row(base, c));
+            warp.put(base, d, mask, |lane| f(a[lane], b[lane], c[lane]));
+        }
+        Op::Lop3(table, d, [a, b, c]) => {
+            let (a, b, c) = (warp.row(base, a), warp.row(base, b), warp.row(base, c));
+            warp.put(base, d, mask, |lane| lop3(table, a[lane], b[lane], c[lane]));
+        }
+        Op::Float(ref spec, d, [a, b, c]) => {
+            let a = warp.row(base, a);
+            let b = if b == NONE { a } else { warp.row(base, b) };
+            let c = if c == NONE { a } else { warp.row(base, c) };
+            warp.put(base, d, mask, |lane| float(spec, a[lane], b[lane], c[lane]));
+        }
+        Op::Convert(ref spec, d, a) => {
+            let a = warp.row(base, a);
+            warp.put(base, d, mask, |lane| convert(spec, a[lane]));
+        }
+        Op::ConvertPair(ref spec, d, a, b) => {
+            let (a, b) = (warp.row(base, a), warp.row(base, b));
+            let width = spec.to.size() * 8;
+            warp.put(base, d, mask, |lane| convert(spec, a[lane]) << width | convert(spec, b[lane]));
+        }
+        Op::Pack(to, from, d, [a, b, c]) => {
+            let (a, b, c) = (warp.row(base, a), warp.row(base, b), warp.row(base, c));
+            warp.put(base, d, mask, |lane| pack_saturated(a[lane], b[lane], c[lane], to, from));
+        }
+        Op::Window(way, window, d, a) => {
+            let a = warp.row(base, a);
+            let inside = |address: u64| address & !(u64::MAX >> 16) == window;
+            warp.put(base, d, mask, |lane| match way {
+                Window::ToGeneric => window + (a[lane] & 0xffff_ffff),
+                Window::FromGeneric => a[lane] & 0xffff_ffff,
+                Window::Contains => inside(a[lane]).into(),
+                Window::IsGlobal => u64::from(a[lane] >> 52 != 0xf),
+            });
+        }
+        Op::Nop => {}
+        _ => return false,
     }
+    true
+}
 
-    /// Executes any other operation. `mask` is the group; `active` its lanes whose guard holds. The lanes are at the instruction.
-    pub fn step(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        inst: &Inst,
-        base: usize,
-        active: u32,
-        mask: u32,
-    ) -> Result<Flow, LaneFault> {
-        match &inst.op {
-            Op::Branch(target) => return Ok(Flow::Jump(*target)),
-            Op::BranchTable(index, targets) => {
-                self.branch_table(base, active, mask, *index, targets)?;
+/// Executes any other operation. `mask` is the group; `active` its lanes whose guard holds. The lanes are at the instruction.
+pub fn step(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    inst: &Inst,
+    base: usize,
+    active: u32,
+    mask: u32,
+) -> Result<Flow, LaneFault> {
+    match &inst.op {
+        Op::Branch(target) => return Ok(Flow::Jump(*target)),
+        Op::BranchTable(index, targets) => {
+            branch_table(warp, base, active, mask, *index, targets)?;
+            return Ok(Flow::Regroup);
+        }
+        Op::Exit => {
+            warp.end(active, mask);
+            return Ok(Flow::Regroup);
+        }
+        Op::Return => {
+            call::ret(warp, worker, active, mask);
+            return Ok(Flow::Regroup);
+        }
+        Op::Trap => {
+            let what = "the kernel executed `trap`";
+            return Err(LaneFault::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
+        }
+        Op::Call(call) => return call::call(warp, worker, block, call, base, active, mask),
+        Op::LoadParameter(ty, offset, to) => {
+            load_parameter(warp, worker.launch.parameters, base, active, *ty, *offset, to);
+        }
+        Op::Load(from) => load(warp, worker, block, inst, base, active, from)?,
+        Op::Store(to) => store(warp, worker, block, inst, base, active, to)?,
+        Op::Atomic(how) => atomic(warp, worker, block, inst, base, active, how)?,
+        Op::Counter(Counter::Clock, d) => {
+            let ticks = worker.instructions;
+            let executed = warp.executed;
+            warp.put(base, *d, active, |lane| ticks + executed[lane]);
+        }
+        Op::Counter(Counter::Time, d) => {
+            let time = nanoseconds();
+            warp.put(base, *d, active, |_| time);
+        }
+        Op::Rest => {
+            warp.rests = true;
+            warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+            return Ok(Flow::Regroup);
+        }
+        Op::GridWait if block.pre_wait => {
+            warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+            warp.ready &= !active;
+            warp.at_grid |= active;
+            return Ok(Flow::Regroup);
+        }
+        Op::GridWait => worker.waited |= worker.options.dependent,
+        Op::Fence => {
+            block.meet(worker, Space::Generic);
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        }
+        Op::ActiveMask(d) => warp.put(base, *d, active, |_| active.into()),
+        Op::Barrier(barrier) => {
+            warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+            together::arrive(warp, block, base, active, barrier)?;
+            return Ok(Flow::Regroup);
+        }
+        Op::Copy(copy) => staging::copy(warp, worker, block, base, active, copy)?,
+        Op::BulkCopy(copy) => staging::bulk_copy(warp, worker, block, base, active, copy)?,
+        Op::Mbarrier(mbarrier) => {
+            staging::mbarrier(warp, worker, block, base, active, mbarrier)?;
+            if warp.rests {
+                warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
                 return Ok(Flow::Regroup);
             }
-            Op::Exit => {
-                self.end(active, mask);
-                return Ok(Flow::Regroup);
-            }
-            Op::Return => {
-                self.ret(worker, active, mask);
-                return Ok(Flow::Regroup);
-            }
-            Op::Trap => {
-                let what = "the kernel executed `trap`";
-                return Err(LaneFault::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
-            }
-            Op::Call(call) => return self.call(worker, block, call, base, active, mask),
-            Op::LoadParameter(ty, offset, to) => {
-                self.load_parameter(worker.launch.parameters, base, active, *ty, *offset, to);
-            }
-            Op::Load(load) => self.load(worker, block, inst, base, active, load)?,
-            Op::Store(store) => self.store(worker, block, inst, base, active, store)?,
-            Op::Atomic(atomic) => self.atomic(worker, block, inst, base, active, atomic)?,
-            Op::Counter(Counter::Clock, d) => {
-                let ticks = worker.instructions;
-                let executed = self.executed;
-                self.put(base, *d, active, |lane| ticks + executed[lane]);
-            }
-            Op::Counter(Counter::Time, d) => {
-                let time = nanoseconds();
-                self.put(base, *d, active, |_| time);
-            }
-            Op::Rest => {
-                self.rests = true;
-                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                return Ok(Flow::Regroup);
-            }
-            Op::GridWait if block.pre_wait => {
-                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                self.ready &= !active;
-                self.at_grid |= active;
-                return Ok(Flow::Regroup);
-            }
-            Op::GridWait => worker.waited |= worker.options.dependent,
-            Op::Fence => {
-                block.meet(worker, Space::Generic);
-                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            }
-            Op::ActiveMask(d) => self.put(base, *d, active, |_| active.into()),
-            Op::Barrier(barrier) => {
-                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                self.arrive(block, base, active, barrier)?;
-                return Ok(Flow::Regroup);
-            }
-            Op::Copy(copy) => self.copy(worker, block, base, active, copy)?,
-            Op::BulkCopy(copy) => self.bulk_copy(worker, block, base, active, copy)?,
-            Op::Mbarrier(mbarrier) => {
-                self.mbarrier(worker, block, base, active, mbarrier)?;
-                if self.rests {
-                    self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                    return Ok(Flow::Regroup);
-                }
-            }
-            Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::Mma(_)
-            | Op::LoadFragment(_)
-            | Op::StoreFragment(_) => {
-                // All live lanes take part.
-                match self.gather(base, active, mask, ALL) {
-                    Some(all) => self.matrix(worker, block, &inst.op, base, all)?,
-                    None => return Ok(Flow::Regroup),
-                }
-                return Ok(Flow::Regroup);
-            }
-            op => return self.collective(op, base, active, mask),
         }
-        Ok(Flow::Next)
-    }
-
-    /// Sends each lane to the target of its index.
-    fn branch_table(
-        &mut self,
-        base: usize,
-        active: u32,
-        mask: u32,
-        index: Slot,
-        targets: &[u32],
-    ) -> Result<(), LaneFault> {
-        let index = self.row(base, index);
-        self.stand(mask & !active, self.pc[active.trailing_zeros() as usize] + 1);
-        for lane in Lanes(active) {
-            let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
-                let what =
-                    format!("branch to number {} of {} labels", index[lane as usize] as u32, targets.len());
-                return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
-            };
-            self.pc[lane as usize] = target;
-        }
-        Ok(())
-    }
-
-    /// Loads parts of the parameters of a kernel.
-    fn load_parameter(&mut self, bytes: &[u8], base: usize, active: u32, ty: Type, offset: u32, to: &[Slot]) {
-        for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
-            let start = offset as usize + number * ty.size() as usize;
-            let mut value = [0; 8];
-            let size = ty.size() as usize;
-            if let Some(part) = bytes.get(start..start + size) {
-                value[..size].copy_from_slice(part);
+        Op::LoadMatrix { .. }
+        | Op::StoreMatrix { .. }
+        | Op::Mma(_)
+        | Op::LoadFragment(_)
+        | Op::StoreFragment(_) => {
+            // All live lanes take part.
+            match together::gather(warp, base, active, mask, ALL) {
+                Some(all) => matrix::matrix(warp, worker, block, &inst.op, base, all)?,
+                None => return Ok(Flow::Regroup),
             }
-            let value = extend(u64::from_le_bytes(value), ty);
-            self.put(base, slot, active, |_| value);
+            return Ok(Flow::Regroup);
+        }
+        op => return together::collective(warp, op, base, active, mask),
+    }
+    Ok(Flow::Next)
+}
+
+/// Sends each lane to the target of its index.
+fn branch_table(
+    warp: &mut Warp,
+    base: usize,
+    active: u32,
+    mask: u32,
+    index: Slot,
+    targets: &[u32],
+) -> Result<(), LaneFault> {
+    let index = warp.row(base, index);
+    warp.stand(mask & !active, warp.pc[active.trailing_zeros() as usize] + 1);
+    for lane in Lanes(active) {
+        let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
+            let what =
+                format!("branch to number {} of {} labels", index[lane as usize] as u32, targets.len());
+            return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
+        };
+        warp.pc[lane as usize] = target;
+    }
+    Ok(())
+}
+
+/// Loads parts of the parameters of a kernel.
+fn load_parameter(
+    warp: &mut Warp,
+    bytes: &[u8],
+    base: usize,
+    active: u32,
+    ty: Type,
+    offset: u32,
+    to: &[Slot],
+) {
+    for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
+        let start = offset as usize + number * ty.size() as usize;
+        let mut value = [0; 8];
+        let size = ty.size() as usize;
+        if let Some(part) = bytes.get(start..start + size) {
+            value[..size].copy_from_slice(part);
+        }
+        let value = extend(u64::from_le_bytes(value), ty);
+        warp.put(base, slot, active, |_| value);
+    }
+}
+
+/// Returns a pointer to the bytes of a lane's access at a generic address, after the checks.
+#[inline]
+fn place(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    lane: u32,
+    address: u64,
+    bytes: u32,
+    access: Access,
+) -> Result<*mut u8, LaneFault> {
+    let own = warp.own(block, lane);
+    worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
+}
+
+/// Executes a load.
+#[inline]
+fn load(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    inst: &Inst,
+    base: usize,
+    active: u32,
+    load: &Transfer,
+) -> Result<(), LaneFault> {
+    let Transfer { ty, at, slots: to } = load;
+    let ty = *ty;
+    let address = warp.row(base, at.base);
+    let size = ty.size();
+    let bytes = size * to.len() as u32;
+    let plain = matches!(&**to, [one] if *one != NONE);
+    for lane in Lanes(active) {
+        let address = Regions::generic(at, address[lane as usize]);
+        let place = place(warp, worker, block, lane, address, bytes, Access::Read)?;
+        if plain {
+            warp.rows[base + to[0] as usize][lane as usize] = extend(read(place, size), ty);
+            continue;
+        }
+        for (number, &slot) in to.iter().enumerate() {
+            // SAFETY: within the bytes that were checked.
+            let part = unsafe { place.add(number * size as usize) };
+            warp.set(base, slot, lane, extend(read(part, size), ty));
         }
     }
-
-    /// Returns a pointer to the bytes of a lane's access at a generic address, after the checks.
-    #[inline]
-    fn place(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        lane: u32,
-        address: u64,
-        bytes: u32,
-        access: Access,
-    ) -> Result<*mut u8, LaneFault> {
-        let own = self.own(block, lane);
-        worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
+    let touched = Touched { inst, at, address: &address, lanes: active, bytes };
+    if block.pre_wait {
+        worker.note_pre_wait(block, &touched);
     }
-
-    /// Executes a load.
-    #[inline]
-    fn load(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        inst: &Inst,
-        base: usize,
-        active: u32,
-        load: &Transfer,
-    ) -> Result<(), LaneFault> {
-        let Transfer { ty, at, slots: to } = load;
-        let ty = *ty;
-        let address = self.row(base, at.base);
-        let size = ty.size();
-        let bytes = size * to.len() as u32;
-        let plain = matches!(&**to, [one] if *one != NONE);
-        for lane in Lanes(active) {
-            let address = Regions::generic(at, address[lane as usize]);
-            let place = self.place(worker, block, lane, address, bytes, Access::Read)?;
-            if plain {
-                self.rows[base + to[0] as usize][lane as usize] = extend(read(place, size), ty);
-                continue;
-            }
-            for (number, &slot) in to.iter().enumerate() {
-                // SAFETY: within the bytes that were checked.
-                let part = unsafe { place.add(number * size as usize) };
-                self.set(base, slot, lane, extend(read(part, size), ty));
-            }
-        }
-        let touched = Touched { inst, at, address: &address, lanes: active, bytes };
-        if block.pre_wait {
-            worker.note_pre_wait(block, &touched);
-        }
-        if at.strong {
-            block.meet(worker, at.space);
-        } else {
-            worker.watch(block, self, &touched, How::Read);
-        }
-        Ok(())
-    }
-
-    /// Executes a store.
-    #[inline]
-    fn store(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        inst: &Inst,
-        base: usize,
-        active: u32,
-        store: &Transfer,
-    ) -> Result<(), LaneFault> {
-        let Transfer { ty, at, slots: from } = store;
-        let address = self.row(base, at.base);
-        let size = ty.size();
-        let bytes = size * from.len() as u32;
-        // A write of the value that is there already conflicts with nothing.
-        let mut changed = 0;
-        let watched = at.space != Space::Local && worker.watch.is_some();
-        if at.strong {
-            block.meet(worker, at.space);
-        }
-        for lane in Lanes(active) {
-            let address = Regions::generic(at, address[lane as usize]);
-            let place = self.place(worker, block, lane, address, bytes, Access::Write)?;
-            for (number, &slot) in from.iter().enumerate() {
-                let value = self.rows[base + slot as usize][lane as usize];
-                // SAFETY: within the bytes that were checked.
-                let part = unsafe { place.add(number * size as usize) };
-                if watched && read(part, size) != value & (u64::MAX >> (64 - 8 * size)) {
-                    changed |= 1 << lane;
-                }
-                write(part, size, value);
-            }
-        }
-        let touched = Touched { inst, at, address: &address, lanes: active, bytes };
-        if block.pre_wait {
-            worker.note_pre_wait(block, &touched);
-        }
-        let how = if at.strong { How::Strongly } else { How::Write };
-        worker.watch(block, self, &Touched { lanes: changed, ..touched }, how);
-        Ok(())
-    }
-
-    /// Executes an atomic update, one lane after the other.
-    #[inline]
-    fn atomic(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        inst: &Inst,
-        base: usize,
-        active: u32,
-        atomic: &Atomic,
-    ) -> Result<(), LaneFault> {
-        let &Atomic { update: ref how, ty, ref at, d, operands: [b, c] } = atomic;
-        // Before the update, as a release, and after it, as an acquire.
+    if at.strong {
         block.meet(worker, at.space);
-        let address = self.row(base, at.base);
-        let b = self.row(base, b);
-        let c = if c == NONE { b } else { self.row(base, c) };
-        let size = ty.size();
-        for lane in Lanes(active) {
-            let address = Regions::generic(at, address[lane as usize]);
-            let place = self.place(worker, block, lane, address, size, Access::Atomic)?;
-            let (b, c) = (b[lane as usize], c[lane as usize]);
-            let old = match how {
-                Update::Map(f) => update(place, size, |old| f(old, b, c)),
-                Update::Float(spec) => update(place, size, |old| float(spec, old, b, 0)),
-            };
-            self.set(base, d, lane, extend(old, ty));
-        }
-        let touched = Touched { inst, at, address: &address, lanes: active, bytes: size };
-        if block.pre_wait {
-            worker.note_pre_wait(block, &touched);
-        }
-        worker.watch(block, self, &touched, How::Strongly);
-        block.meet(worker, at.space);
-        Ok(())
+    } else {
+        worker.watch(block, warp, &touched, How::Read);
     }
+    Ok(())
+}
+
+/// Executes a store.
+#[inline]
+fn store(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    inst: &Inst,
+    base: usize,
+    active: u32,
+    store: &Transfer,
+) -> Result<(), LaneFault> {
+    let Transfer { ty, at, slots: from } = store;
+    let address = warp.row(base, at.base);
+    let size = ty.size();
+    let bytes = size * from.len() as u32;
+    // A write of the value that is there already conflicts with nothing.
+    let mut changed = 0;
+    let watched = at.space != Space::Local && worker.watch.is_some();
+    if at.strong {
+        block.meet(worker, at.space);
+    }
+    for lane in Lanes(active) {
+        let address = Regions::generic(at, address[lane as usize]);
+        let place = place(warp, worker, block, lane, address, bytes, Access::Write)?;
+        for (number, &slot) in from.iter().enumerate() {
+            let value = warp.rows[base + slot as usize][lane as usize];
+            // SAFETY: within the bytes that were checked.
+            let part = unsafe { place.add(number * size as usize) };
+            if watched && read(part, size) != value & (u64::MAX >> (64 - 8 * size)) {
+                changed |= 1 << lane;
+            }
+            write(part, size, value);
+        }
+    }
+    let touched = Touched { inst, at, address: &address, lanes: active, bytes };
+    if block.pre_wait {
+        worker.note_pre_wait(block, &touched);
+    }
+    let how = if at.strong { How::Strongly } else { How::Write };
+    worker.watch(block, warp, &Touched { lanes: changed, ..touched }, how);
+    Ok(())
+}
+
+/// Executes an atomic update, one lane after the other.
+#[inline]
+fn atomic(
+    warp: &mut Warp,
+    worker: &mut Worker,
+    block: &mut Block,
+    inst: &Inst,
+    base: usize,
+    active: u32,
+    atomic: &Atomic,
+) -> Result<(), LaneFault> {
+    let &Atomic { update: ref how, ty, ref at, d, operands: [b, c] } = atomic;
+    // Before the update, as a release, and after it, as an acquire.
+    block.meet(worker, at.space);
+    let address = warp.row(base, at.base);
+    let b = warp.row(base, b);
+    let c = if c == NONE { b } else { warp.row(base, c) };
+    let size = ty.size();
+    for lane in Lanes(active) {
+        let address = Regions::generic(at, address[lane as usize]);
+        let place = place(warp, worker, block, lane, address, size, Access::Atomic)?;
+        let (b, c) = (b[lane as usize], c[lane as usize]);
+        let old = match how {
+            Update::Map(f) => update(place, size, |old| f(old, b, c)),
+            Update::Float(spec) => update(place, size, |old| float(spec, old, b, 0)),
+        };
+        warp.set(base, d, lane, extend(old, ty));
+    }
+    let touched = Touched { inst, at, address: &address, lanes: active, bytes: size };
+    if block.pre_wait {
+        worker.note_pre_wait(block, &touched);
+    }
+    worker.watch(block, warp, &touched, How::Strongly);
+    block.meet(worker, at.space);
+    Ok(())
 }
 
 fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {

@@ -3,14 +3,15 @@
 use super::access::{Own, RawBytes};
 use super::block::Block;
 use super::lane_fault::LaneFault;
-use super::warp::{ALL, Flow, Lanes, Warp};
+use super::lane_turns::LaneTurns;
+use super::lanes::Lanes;
+use super::step;
+use super::warp::{ALL, BarrierWaits, Flow, LocalMemory, Warp};
 use super::worker::Worker;
 use crate::interp::code::{Function, Inst, NONE};
 use crate::interp::fault::{Fault, FaultKind};
 use crate::interp::grid::coordinates;
 
-/// Instructions of one group of lanes while other groups of the warp wait.
-const GROUP_TURN: u64 = 500;
 impl Warp {
     pub fn new(worker: &Worker, block: &Block, number: u32) -> Self {
         let threads = (block.threads - number * 32).min(32);
@@ -23,27 +24,21 @@ impl Warp {
             live,
             ready: live,
             together: 0,
-            at_barrier: 0,
-            barrier: [0; 32],
+            barriers: BarrierWaits::new(),
             at_grid: 0,
-            reduction: [None; 32],
             started: threads,
             pc: [function.start; 32],
             base: [0; 32],
             function: [index; 32],
-            local_base: [0; 32],
             calls: std::array::from_fn(|_| Vec::new()),
-            local: std::array::from_fn(|_| Vec::new()),
+            local: LocalMemory { base: [0; 32], words: std::array::from_fn(|_| Vec::new()) },
             rows: vec![[0; 32]; function.slots as usize],
             executed: [0; 32],
             rests: false,
-            leader: None,
-            since: 0,
-            ran: [0; 32],
-            clock: 0,
+            turns: LaneTurns::new(),
         };
         for lane in Lanes(live) {
-            warp.grow_local(lane, function.frame);
+            warp.local.grow(lane, function.frame);
             warp.enter(worker, block, function, lane);
         }
         warp
@@ -54,14 +49,14 @@ impl Warp {
         let at = lane as usize;
         for &(slot, init) in &function.inits {
             let value =
-                worker.initial(init, block.id, block.number, self.number * 32 + lane, self.local_base[at]);
+                worker.initial(init, block.id, block.number, self.number * 32 + lane, self.local.base[at]);
             self.rows[(self.base[at] + slot) as usize][at] = value;
         }
     }
 
     /// Returns the memory of one lane.
     pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
-        let local = &mut self.local[lane as usize];
+        let local = &mut self.local.words[lane as usize];
         let local = RawBytes { start: local.as_mut_ptr().cast(), length: local.len() as u64 * 8 };
         block.own(local, lane)
     }
@@ -102,14 +97,13 @@ impl Warp {
             }
             let (mask, stop) = self.choose();
             let others = self.ready & !mask != 0;
-            let turn = self.leader.map_or(GROUP_TURN, |(_, left)| left);
-            let budget = if others { turn.min(most - steps) } else { most - steps };
+            let budget = if others { self.turns.left().min(most - steps) } else { most - steps };
             let first = mask.trailing_zeros() as usize;
             let (done, counted) = self.run_group(worker, block, mask, stop, budget)?;
             steps += done;
             match others {
-                true => self.ran(mask, done),
-                false => (self.since, self.leader) = (0, None),
+                true => self.turns.note(mask, done, self.rests),
+                false => self.turns.restart(),
             }
             worker.instructions += counted * u64::from(mask.count_ones());
             for lane in Lanes(mask) {
@@ -159,11 +153,11 @@ impl Warp {
                 }
             }
             counted += u64::from(inst.counts);
-            let flow = match self.simple(&inst.op, base, active) {
+            let flow = match step::simple(self, &inst.op, base, active) {
                 true => Flow::Next,
                 false => {
                     self.stand(mask, pc);
-                    let flow = self.step(worker, block, inst, base, active, mask)?;
+                    let flow = step::step(self, worker, block, inst, base, active, mask)?;
                     if let Some(place) = worker.regions.unwritten.take() {
                         worker.tell_unwritten(block, self, inst, place);
                     }
@@ -202,18 +196,10 @@ impl Warp {
 
     /// Returns the group to execute: its lanes, and the address at which the next group waits.
     ///
-    /// The group with the least key comes first, so that groups reconverge. After [`GROUP_TURN`] instructions the lane that
-    /// waited longest leads for as many instructions, so that no lane starves.
+    /// The group with the least key comes first, so that groups reconverge, unless a lane leads by [`LaneTurns`].
     fn choose(&mut self) -> (u32, u32) {
-        let leads = self.leader.filter(|&(lane, left)| left > 0 && self.ready >> lane & 1 == 1);
-        self.leader = leads;
-        if leads.is_none() && self.since >= GROUP_TURN {
-            self.since = 0;
-            let oldest = Lanes(self.ready).min_by_key(|&lane| self.ran[lane as usize]);
-            self.leader = oldest.map(|lane| (lane, GROUP_TURN));
-        }
-        let first = match self.leader {
-            Some((lane, _)) => Some(lane),
+        let first = match self.turns.choose(self.ready) {
+            Some(lane) => Some(lane),
             None => Lanes(self.ready).min_by_key(|&lane| self.key(lane)),
         };
         let first = first.unwrap_or(0);
@@ -230,22 +216,6 @@ impl Warp {
         // Only groups at the same call depth reconverge.
         let stop = if stop >> 32 == best >> 32 { stop as u32 } else { u32::MAX };
         (mask, stop)
-    }
-
-    /// Accounts for a group that has executed while others waited.
-    fn ran(&mut self, mask: u32, steps: u64) {
-        self.clock += 1;
-        for lane in Lanes(mask) {
-            self.ran[lane as usize] = self.clock;
-        }
-        self.since += steps;
-        if let Some((_, left)) = &mut self.leader {
-            *left = left.saturating_sub(steps);
-        }
-        if self.rests {
-            self.since = GROUP_TURN;
-            self.leader = None;
-        }
     }
 
     fn guarded(&self, inst: &Inst, base: usize, mask: u32) -> u32 {

@@ -1,5 +1,7 @@
 //! A warp: its lanes' registers and call stacks, and groups of lanes that execute together.
 
+use super::lane_turns::LaneTurns;
+use super::lanes::Lanes;
 use crate::interp::code::{NONE, Reduction, Slot};
 
 pub const ALL: u32 = u32::MAX;
@@ -23,34 +25,98 @@ pub struct Warp {
     pub ready: u32,
     /// Lanes that wait for others of the warp.
     pub together: u32,
-    /// Lanes that wait at a barrier, and the barrier of each.
-    pub at_barrier: u32,
-    pub barrier: [u8; 32],
+    pub barriers: BarrierWaits,
     /// Lanes that wait for the grids that the launch depends on.
     pub at_grid: u32,
-    /// The reduction that a lane waits for, and the row of its result.
-    pub reduction: [Option<(Reduction, u32)>; 32],
     pub started: u32,
     pub pc: [u32; 32],
     /// First row of the function that a lane is in.
     pub base: [u32; 32],
     pub function: [u32; 32],
-    /// Start of the function's frame in the lane's local memory.
-    pub local_base: [u32; 32],
     pub calls: [Vec<Frame>; 32],
-    pub local: [Vec<u64>; 32],
+    pub local: LocalMemory,
     pub rows: Vec<Row>,
     /// Instructions of each lane.
     pub executed: [u64; 32],
     /// Set when a group polls for something that is not there yet: other groups run first.
     pub rests: bool,
-    /// The leading lane, and the instructions left of its lead.
-    pub leader: Option<(u32, u64)>,
-    /// Instructions since another lane led.
-    pub since: u64,
-    /// The time of each lane's last execution, by a clock of this warp.
-    pub ran: [u64; 32],
-    pub clock: u64,
+    pub turns: LaneTurns,
+}
+
+/// The local memory of the lanes.
+pub struct LocalMemory {
+    /// Start of the frame of the function that a lane is in.
+    pub base: [u32; 32],
+    pub words: [Vec<u64>; 32],
+}
+
+impl LocalMemory {
+    pub fn grow(&mut self, lane: u32, frame: u32) {
+        let at = lane as usize;
+        let words = (self.base[at] + frame).div_ceil(8) as usize;
+        if self.words[at].len() < words {
+            self.words[at].resize(words, 0);
+        }
+    }
+
+    /// Bytes of a lane's current frame, if it has them.
+    pub fn frame(&mut self, lane: u32, offset: u32, size: u32) -> Option<*mut u8> {
+        let at = lane as usize;
+        let start = (self.base[at] + offset) as usize;
+        let local = &mut self.words[at];
+        // SAFETY: within the lane's local memory, which was just checked.
+        (start + size as usize <= local.len() * 8)
+            .then(|| unsafe { local.as_mut_ptr().cast::<u8>().add(start) })
+    }
+}
+
+/// The lanes that wait at barriers.
+pub struct BarrierWaits {
+    lanes: u32,
+    /// The barrier of each.
+    barrier: [u8; 32],
+    /// The reduction that a lane waits for, and the row of its result.
+    reduction: [Option<(Reduction, u32)>; 32],
+}
+
+impl BarrierWaits {
+    pub fn new() -> Self {
+        BarrierWaits { lanes: 0, barrier: [0; 32], reduction: [None; 32] }
+    }
+
+    pub fn wait(&mut self, active: u32, id: u8) {
+        self.lanes |= active;
+        for lane in Lanes(active) {
+            self.barrier[lane as usize] = id;
+        }
+    }
+
+    /// Notes the reduction that a lane waits for, and the row of its result.
+    pub fn reduce(&mut self, lane: u32, kind: Reduction, row: u32) {
+        self.reduction[lane as usize] = Some((kind, row));
+    }
+
+    /// A lane that waits, and its barrier.
+    pub fn first(&self) -> Option<(u32, u8)> {
+        let lane = Lanes(self.lanes).next()?;
+        Some((lane, self.barrier[lane as usize]))
+    }
+
+    /// Removes the lanes that wait at a barrier, and returns them. `reduced` is given their reductions.
+    pub fn release(&mut self, id: u8, mut reduced: impl FnMut(usize, Reduction, u32)) -> u32 {
+        let mut released = 0;
+        for lane in Lanes(self.lanes) {
+            let at = lane as usize;
+            if self.barrier[at] == id {
+                released |= 1 << lane;
+                if let Some((kind, row)) = self.reduction[at].take() {
+                    reduced(at, kind, row);
+                }
+            }
+        }
+        self.lanes &= !released;
+        released
+    }
 }
 
 /// The control flow after an instruction.
@@ -62,32 +128,7 @@ pub enum Flow {
     Regroup,
 }
 
-/// The lanes of a mask, from the lowest.
-pub struct Lanes(pub u32);
-
-impl Iterator for Lanes {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
-            return None;
-        }
-        let lane = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        Some(lane)
-    }
-}
-
 impl Warp {
-    pub fn grow_local(&mut self, lane: u32, frame: u32) {
-        let at = lane as usize;
-        let words = (self.local_base[at] + frame).div_ceil(8) as usize;
-        if self.local[at].len() < words {
-            self.local[at].resize(words, 0);
-        }
-    }
-
     pub fn runs(&self) -> bool {
         self.ready != 0
     }
@@ -103,8 +144,7 @@ impl Warp {
 
     /// A lane that waits at a barrier, and the barrier.
     pub fn waits_at(&self) -> Option<(u32, u8)> {
-        let lane = Lanes(self.at_barrier).next()?;
-        Some((lane, self.barrier[lane as usize]))
+        self.barriers.first()
     }
 
     /// A lane that waits for others of the warp, and the message about it.
@@ -123,28 +163,10 @@ impl Warp {
         )
     }
 
-    /// Bytes of a lane's current frame, if it has them.
-    pub fn frame(&mut self, lane: u32, offset: u32, size: u32) -> Option<*mut u8> {
-        let at = lane as usize;
-        let start = (self.local_base[at] + offset) as usize;
-        let local = &mut self.local[at];
-        // SAFETY: within the lane's local memory, which was just checked.
-        (start + size as usize <= local.len() * 8)
-            .then(|| unsafe { local.as_mut_ptr().cast::<u8>().add(start) })
-    }
-
     /// Releases the lanes that wait at a barrier.
     pub fn release(&mut self, id: u8, value: impl Fn(Reduction) -> u64) {
-        for lane in Lanes(self.at_barrier) {
-            let at = lane as usize;
-            if self.barrier[at] == id {
-                self.at_barrier &= !(1 << lane);
-                self.ready |= 1 << lane;
-                if let Some((kind, row)) = self.reduction[at].take() {
-                    self.rows[row as usize][at] = value(kind);
-                }
-            }
-        }
+        let Warp { barriers, rows, ready, .. } = self;
+        *ready |= barriers.release(id, |lane, kind, row| rows[row as usize][lane] = value(kind));
     }
 
     /// Sets the program counter of lanes.
