@@ -3,6 +3,7 @@
 use crate::base::callback;
 use crate::base::status::{Result, Status};
 use crate::graph::accounts;
+use crate::graph::capture;
 use crate::memory::{Kind, Touched};
 use crate::state::op::Op;
 use crate::state::{State, state};
@@ -18,13 +19,13 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
         && let Err(status) = kernel::check(&state, launch)
     {
         // As measured (580, CUDA 13.0), this refusal invalidates a capture.
-        if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.capture_of(stream)) {
+        if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.captures.of(stream)) {
             capture.broken = true;
         }
         return Err(status);
     }
     meeting::check(&state, op)?;
-    if state.capture(stream, op)? {
+    if capture::capture(&mut state, stream, op)? {
         return Ok(());
     }
     match op {

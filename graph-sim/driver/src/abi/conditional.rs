@@ -8,6 +8,7 @@ use crate::base::pointer::put;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph, CUgraphConditionalHandle};
 use crate::call::driver_calls;
+use crate::graph::conditional;
 use crate::state::graph::Dependencies;
 use crate::state::op::Op;
 use crate::state::{State, state};
@@ -19,8 +20,8 @@ pub(super) fn add(
     dependencies: Dependencies,
     p: &mut CUDA_CONDITIONAL_NODE_PARAMS,
 ) -> Result<u64> {
-    let node = state.add_conditional(graph, dependencies, p)?;
-    if let Op::Conditional(conditional) = &state.node(node)?.op {
+    let node = conditional::add_conditional(state, graph, dependencies, p)?;
+    if let Op::Conditional(conditional) = &state.definitions.node(node)?.op {
         p.phGraph_out = conditional.bodies.as_ptr();
     }
     Ok(node)
@@ -36,6 +37,6 @@ driver_calls! {
             return Err(Status::INVALID_CONTEXT);
         }
         state.context(ctx)?;
-        put(handle, state.create_handle(graph, ctx, default, flags)?)
+        put(handle, state.definitions.create_handle(graph, ctx, default, flags)?)
     }
 }

@@ -10,19 +10,21 @@ use crate::base::status::Status;
 use crate::base::types::{CUcontext, CUdevice};
 use crate::call::driver_calls;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
+use crate::work::modules;
 
 use super::stream::let_go;
 
 /// Destroys the objects of a context.
 fn clear(state: &mut crate::state::State, context: u64) {
     let modules: Vec<u64> = state
+        .code
         .modules
         .iter()
         .filter(|(_, module)| module.context == context)
         .map(|(handle, _)| handle)
         .collect();
     for module in modules {
-        let _ = state.unload_module(module);
+        let _ = modules::unload(state, module);
     }
     let of_context = |owner: u64| owner == context;
     let streams: Vec<u64> = state
@@ -264,7 +266,7 @@ driver_calls! {
     Call fn cuCtxSynchronize() {
         let mut state = state();
         let current = state.current()?;
-        state.not_while_capturing()?;
+        state.captures.refuse_without_stream()?;
         state.context(current).map(drop)?;
         let_go(state, current)
     }

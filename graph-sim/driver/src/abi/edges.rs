@@ -19,8 +19,8 @@ fn edges(from: *const u64, to: *const u64, data: *const CUgraphEdgeData, count: 
 /// The edges of a graph, in the order of the nodes they lead to.
 fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
-    for &node in &state.graph(graph)?.nodes {
-        edges.extend(state.node(node)?.dependencies.iter().map(|&(from, data)| Edge {
+    for &node in &state.definitions.graph(graph)?.nodes {
+        edges.extend(state.definitions.node(node)?.dependencies.iter().map(|&(from, data)| Edge {
             from,
             to: node,
             data,
@@ -30,12 +30,18 @@ fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
 }
 
 fn before(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
-    Ok(state.node(node)?.dependencies.iter().map(|&(from, data)| Edge { from, to: node, data }).collect())
+    Ok(state
+        .definitions
+        .node(node)?
+        .dependencies
+        .iter()
+        .map(|&(from, data)| Edge { from, to: node, data })
+        .collect())
 }
 
 fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
-    for &after in &state.node(node)?.dependents {
+    for &after in &state.definitions.node(node)?.dependents {
         edges.extend(before(state, after)?.into_iter().filter(|edge| edge.from == node));
     }
     Ok(edges)
@@ -80,22 +86,22 @@ const NO_DATA: *mut CUgraphEdgeData = std::ptr::null_mut();
 driver_calls! {
     Call fn cuGraphAddDependencies(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize) {
         let edges = edges(from, to, std::ptr::null(), count)?;
-        state().add_edges(graph, &edges)
+        state().definitions.add_edges(graph, &edges)
     }
 
     Call fn cuGraphAddDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
         let edges = edges(from, to, data, count)?;
-        state().add_edges(graph, &edges)
+        state().definitions.add_edges(graph, &edges)
     }
 
     Call fn cuGraphRemoveDependencies(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize) {
         let edges = edges(from, to, std::ptr::null(), count)?;
-        state().remove_edges(graph, &edges)
+        state().definitions.remove_edges(graph, &edges)
     }
 
     Call fn cuGraphRemoveDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
         let edges = edges(from, to, data, count)?;
-        state().remove_edges(graph, &edges)
+        state().definitions.remove_edges(graph, &edges)
     }
 
     Call fn cuGraphGetEdges(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, count: *mut usize) {

@@ -10,7 +10,8 @@ use crate::base::pointer::{offer, put, take};
 use crate::base::status::{Result, Status};
 use crate::base::types::*;
 use crate::call::driver_calls;
-use crate::graph::exec::Refusal;
+use crate::graph::exec;
+use crate::graph::refusal::Refusal;
 use crate::graph::run;
 use crate::state::op::{Fill, Op};
 use crate::state::{State, state};
@@ -19,7 +20,7 @@ fn instantiate(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) -> std::resul
     if exec.is_null() {
         return Err(Refusal(Status::INVALID_VALUE, 1, 0));
     }
-    let made = state().instantiate(graph, flags)?;
+    let made = exec::instantiate(&mut state(), graph, flags)?;
     put(exec, made).map_err(|status| Refusal(status, 1, 0))
 }
 
@@ -31,33 +32,39 @@ pub(super) fn update(
     let mut state = state();
     state.exec(exec)?;
     let op = make(&state)?;
-    state.update_node(exec, node, op)
+    exec::update_node(&mut state, exec, node, op)
 }
 
 fn update_child(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) -> Result {
     let mut state = state();
     let inner = *state.exec(exec)?.shape.children.get(&node).ok_or(Status::INVALID_VALUE)?;
-    let pairs: Vec<(u64, u64)> =
-        state.graph(inner)?.nodes.iter().copied().zip(state.graph(child)?.nodes.iter().copied()).collect();
-    if state.graph(inner)?.nodes.len() != state.graph(child)?.nodes.len() {
+    let pairs: Vec<(u64, u64)> = state
+        .definitions
+        .graph(inner)?
+        .nodes
+        .iter()
+        .copied()
+        .zip(state.definitions.graph(child)?.nodes.iter().copied())
+        .collect();
+    if state.definitions.graph(inner)?.nodes.len() != state.definitions.graph(child)?.nodes.len() {
         return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
     }
     let mut work = Vec::new();
     for (old, new) in pairs {
-        let op = state.node(new)?.op.clone();
-        if state.node(old)?.op.kind() != op.kind() || matches!(op, Op::Child(_)) {
+        let op = state.definitions.node(new)?.op.clone();
+        if state.definitions.node(old)?.op.kind() != op.kind() || matches!(op, Op::Child(_)) {
             return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
         }
         work.push((old, op));
     }
-    work.into_iter().try_for_each(|(node, op)| state.update_node(exec, node, op))
+    work.into_iter().try_for_each(|(node, op)| exec::update_node(&mut state, exec, node, op))
 }
 
 fn update_all(exec: CUgraphExec, graph: CUgraph, info: *mut CUgraphExecUpdateResultInfo) -> Result {
     let mut state = state();
     state.exec(exec)?;
-    state.graph(graph)?;
-    let (result, node, from) = match state.update_exec(exec, graph) {
+    state.definitions.graph(graph)?;
+    let (result, node, from) = match exec::update_exec(&mut state, exec, graph) {
         Ok(()) => (0, 0, 0),
         Err((why, node, from)) => (why as u32, node, from),
     };
@@ -101,13 +108,13 @@ driver_calls! {
     Call fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) {
         let mut state = state();
         state.stream_context(stream)?;
-        state.not_captured(stream)?;
+        state.captures.refuse(stream)?;
         state.exec(exec).map(drop)
     }
 
     Call fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) { run::launch(exec, stream) }
 
-    Release fn cuGraphExecDestroy(exec: CUgraphExec) { state().destroy_exec(exec) }
+    Release fn cuGraphExecDestroy(exec: CUgraphExec) { exec::destroy_exec(&mut state(), exec) }
 
     Call fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) {
         let mut state = state();

@@ -8,6 +8,7 @@ use crate::base::pointer::{put, take, take_text};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
 use crate::call::driver_calls;
+use crate::graph::edit;
 use crate::state::op::Op;
 use crate::state::{UserObject, state};
 
@@ -34,23 +35,24 @@ driver_calls! {
         if graph.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        put(graph, state().create_graph())
+        put(graph, edit::create_graph(&mut state()))
     }
 
-    Release fn cuGraphDestroy(graph: CUgraph) { state().destroy_graph(graph) }
+    Release fn cuGraphDestroy(graph: CUgraph) { edit::destroy_graph(&mut state(), graph) }
 
     Call fn cuGraphClone(clone: *mut CUgraph, original: CUgraph) {
         if clone.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        let made = state().clone_graph(original)?;
+        let made = edit::clone_graph(&mut state(), original)?;
         put(clone, made)
     }
 
     Call fn cuGraphNodeFindInClone(found: *mut CUgraphNode, original: CUgraphNode, clone: CUgraph) {
         let state = state();
-        let nodes = &state.graph(clone)?.nodes;
-        let image = nodes.iter().find(|&&node| state.nodes.get(node).is_some_and(|node| node.original == original));
+        let nodes = &state.definitions.graph(clone)?.nodes;
+        let is_image = |node: &&u64| state.definitions.nodes.get(**node).is_some_and(|node| node.original == original);
+        let image = nodes.iter().find(is_image);
         put(found, *image.ok_or(Status::INVALID_VALUE)?)
     }
 
@@ -60,31 +62,31 @@ driver_calls! {
         if !nodes.is_null() && take(count)? == 0 {
             return Err(Status::INVALID_VALUE);
         }
-        put_list(nodes, count, &state.graph(graph)?.nodes, 0)
+        put_list(nodes, count, &state.definitions.graph(graph)?.nodes, 0)
     }
 
     Call fn cuGraphGetRootNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
         let state = state();
-        let roots = |node: &&u64| state.nodes.get(**node).is_some_and(|node| node.dependencies.is_empty());
-        let found: Vec<u64> = state.graph(graph)?.nodes.iter().filter(roots).copied().collect();
+        let roots = |node: &&u64| state.definitions.nodes.get(**node).is_some_and(|node| node.dependencies.is_empty());
+        let found: Vec<u64> = state.definitions.graph(graph)?.nodes.iter().filter(roots).copied().collect();
         put_list(nodes, count, &found, 0)
     }
 
     Call fn cuGraphNodeGetType(node: CUgraphNode, kind: *mut c_uint) {
-        put(kind, state().node(node)?.op.kind())
+        put(kind, state().definitions.node(node)?.op.kind())
     }
 
-    Release fn cuGraphDestroyNode(node: CUgraphNode) { state().destroy_node(node) }
+    Release fn cuGraphDestroyNode(node: CUgraphNode) { edit::destroy_node(&mut state(), node) }
 
     Call fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph) {
-        match state().node(node)?.op {
+        match state().definitions.node(node)?.op {
             Op::Child(child) => put(graph, child),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphGetId(graph: CUgraph, id: *mut c_uint) {
-        put(id, state().graph(graph)?.id as c_uint)
+        put(id, state().definitions.graph(graph)?.id as c_uint)
     }
 
     Call fn cuGraphExecGetId(exec: CUgraphExec, id: *mut c_uint) {
@@ -92,32 +94,32 @@ driver_calls! {
     }
 
     Call fn cuGraphNodeGetContainingGraph(node: CUgraphNode, graph: *mut CUgraph) {
-        put(graph, state().node(node)?.graph)
+        put(graph, state().definitions.node(node)?.graph)
     }
 
     Call fn cuGraphNodeGetLocalId(node: CUgraphNode, id: *mut c_uint) {
-        put(id, state().node(node)?.local as c_uint)
+        put(id, state().definitions.node(node)?.local as c_uint)
     }
 
     Call fn cuGraphNodeGetToolsId(node: CUgraphNode, id: *mut u64) {
         let state = state();
-        let entry = state.node(node)?;
-        put(id, state.graph(entry.graph)?.id << 32 | entry.local)
+        let entry = state.definitions.node(node)?;
+        put(id, state.definitions.graph(entry.graph)?.id << 32 | entry.local)
     }
 
     Call fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, _flags: c_uint) {
         let path = take_text(path)?;
         let state = state();
         let mut text = String::from("digraph dot {\n");
-        for &node in &state.graph(graph)?.nodes {
-            let entry = state.node(node)?;
+        for &node in &state.definitions.graph(graph)?.nodes {
+            let entry = state.definitions.node(node)?;
             let name = match &entry.note {
                 Some(note) => note.name.replace(['"', '\\'], "'"),
                 None => entry.op.word().to_owned(),
             };
             text.push_str(&format!("  n{} [label=\"{name}\"];\n", entry.local));
             for (before, _) in &entry.dependencies {
-                text.push_str(&format!("  n{} -> n{};\n", state.node(*before)?.local, entry.local));
+                text.push_str(&format!("  n{} -> n{};\n", state.definitions.node(*before)?.local, entry.local));
             }
         }
         text.push_str("}\n");
@@ -146,13 +148,13 @@ driver_calls! {
         if count == 0 || u64::from(count) > left {
             return Err(Status::INVALID_VALUE);
         }
-        state.drop_references(object, u64::from(count));
+        edit::drop_references(&mut state, object, u64::from(count));
         Ok(())
     }
 
     Call fn cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint) {
         let mut state = state();
-        state.graph(graph)?;
+        state.definitions.graph(graph)?;
         let entry = state.objects.get_mut(object).ok_or(Status::INVALID_VALUE)?;
         if count == 0 || flags > 1 {
             return Err(Status::INVALID_VALUE);
@@ -160,7 +162,7 @@ driver_calls! {
         if flags == 0 {
             entry.references += u64::from(count);
         }
-        let held = &mut state.graph_mut(graph)?.objects;
+        let held = &mut state.definitions.graph_mut(graph)?.objects;
         match held.iter_mut().find(|held| held.0 == object) {
             Some(held) => held.1 += u64::from(count),
             None => held.push((object, u64::from(count))),
@@ -170,7 +172,7 @@ driver_calls! {
 
     Release fn cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint) {
         let mut state = state();
-        let held = &mut state.graph_mut(graph)?.objects;
+        let held = &mut state.definitions.graph_mut(graph)?.objects;
         let at = held.iter().position(|held| held.0 == object).ok_or(Status::INVALID_VALUE)?;
         if count == 0 || u64::from(count) > held[at].1 {
             return Err(Status::INVALID_VALUE);
@@ -179,7 +181,7 @@ driver_calls! {
         if held[at].1 == 0 {
             held.remove(at);
         }
-        state.drop_references(object, u64::from(count));
+        edit::drop_references(&mut state, object, u64::from(count));
         Ok(())
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn parameters(
     const END: usize = 0;
     const POINTER: usize = 1;
     const SIZE: usize = 2;
-    let kernel = state.function(function)?.kernel();
+    let kernel = state.code.function(function)?.kernel();
     let mut space = vec![0u8; kernel.parameter_bytes];
     if !extra.is_null() {
         if !each.is_null() {

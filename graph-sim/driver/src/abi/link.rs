@@ -23,11 +23,11 @@ fn create(place: *mut CUlinkState) -> Result {
     }
     let mut state = state();
     state.current()?;
-    put(place, state.links.insert(Link::default()))
+    put(place, state.code.links.insert(Link::default()))
 }
 
 fn add(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize) -> Result {
-    state().link(link)?;
+    state().code.link(link)?;
     if data.is_null() || bytes == 0 {
         return Err(Status::INVALID_VALUE);
     }
@@ -42,7 +42,7 @@ fn add(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize) -> Resu
     // The driver compiles at once, so that a fault is found here.
     image::read(text)?;
     let text = text.to_vec();
-    state().link_mut(link)?.add(text)
+    state().code.link_mut(link)?.add(text)
 }
 
 fn complete(link: CUlinkState, code: *mut *mut c_void, bytes: *mut usize) -> Result {
@@ -50,7 +50,7 @@ fn complete(link: CUlinkState, code: *mut *mut c_void, bytes: *mut usize) -> Res
         return Err(Status::INVALID_VALUE);
     }
     let mut state = state();
-    let made = state.link_mut(link)?.complete()?;
+    let made = state.code.link_mut(link)?.complete()?;
     let (start, len) = (made.as_ptr().cast_mut().cast::<c_void>(), made.len());
     put(code, start)?;
     offer(bytes, len);
@@ -71,6 +71,6 @@ driver_calls! {
     }
 
     Release fn cuLinkDestroy(link: CUlinkState) {
-        state().links.remove(link).map(drop).ok_or(Status::INVALID_HANDLE)
+        state().code.links.remove(link).map(drop).ok_or(Status::INVALID_HANDLE)
     }
 }

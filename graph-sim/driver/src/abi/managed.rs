@@ -57,7 +57,7 @@ fn advise(
     at: impl FnOnce(&State, std::ops::RangeInclusive<u32>) -> Result<Location>,
 ) -> Result {
     let mut state = state();
-    state.not_while_capturing()?;
+    state.captures.refuse_without_stream()?;
     let (_, managed, range) = state.memory.managed(address, bytes as u64)?;
     let change: Box<dyn Fn(&mut Page)> = match advice {
         1 => Box::new(|page| page.read_mostly = true),
@@ -84,7 +84,7 @@ fn advise(
 /// Checks a stream for prefetches and discards.
 fn ordered(state: &mut State, stream: CUstream) -> Result {
     state.stream_context(stream)?;
-    state.not_captured(stream)?;
+    state.captures.refuse(stream)?;
     if config().concurrent { Ok(()) } else { Err(Status::INVALID_DEVICE) }
 }
 
@@ -209,7 +209,7 @@ driver_calls! {
         let mut state = state();
         let context = state.current()?;
         let device = state.current_device()?;
-        state.not_while_capturing()?;
+        state.captures.refuse_without_stream()?;
         if !config().managed {
             return Err(Status::NOT_SUPPORTED);
         }
@@ -219,7 +219,7 @@ driver_calls! {
     Call fn cuStreamAttachMemAsync(hstream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
         let mut state = state();
         state.stream_context(hstream)?;
-        state.not_captured(hstream)?;
+        state.captures.refuse(hstream)?;
         let found = state.memory.at(dptr).ok_or(Status::INVALID_VALUE)?;
         let managed = found.managed.as_ref().ok_or(Status::INVALID_VALUE)?;
         let to = match flags {

@@ -8,6 +8,7 @@ use crate::base::pointer::{offer, put, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUmemoryPool, CUstream, MEMORY_DEVICE, MEMORY_HOST};
 use crate::call::driver_calls;
+use crate::graph::capture;
 use crate::memory::{Allocation, Kind};
 use crate::state::op::Op;
 use crate::state::state;
@@ -21,7 +22,7 @@ fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
     let mut state = state();
     let context = state.current()?;
     let device = state.current_device()?;
-    state.not_while_capturing()?;
+    state.captures.refuse_without_stream()?;
     put(place, state.memory.allocate(bytes as u64, kind, device, context)?)
 }
 
@@ -32,7 +33,7 @@ fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: Kind) -> Result {
     let mut state = state();
     let context = state.current()?;
     let device = state.current_device()?;
-    state.not_while_capturing()?;
+    state.captures.refuse_without_stream()?;
     put(place, state.memory.allocate_host(bytes as u64, kind, device, context)? as *mut c_void)
 }
 
@@ -51,11 +52,15 @@ pub(super) fn allocate_ordered(
     let device = state.context(context)?.device;
     let pool = pool.unwrap_or(state.devices[device].current_pool);
     let device = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
-    if let Some(capture) = state.capture_of(hstream) {
+    if let Some(capture) = state.captures.of(hstream) {
         let graph = capture.graph;
-        state.capture(hstream, &Op::Alloc { address: 0, bytes: bytes as u64, device, peers: Vec::new() })?;
-        let node = state.graph(graph)?.nodes.last().copied().ok_or(Status::UNKNOWN)?;
-        return match state.node(node)?.op {
+        capture::capture(
+            &mut state,
+            hstream,
+            &Op::Alloc { address: 0, bytes: bytes as u64, device, peers: Vec::new() },
+        )?;
+        let node = state.definitions.graph(graph)?.nodes.last().copied().ok_or(Status::UNKNOWN)?;
+        return match state.definitions.node(node)?.op {
             Op::Alloc { address, .. } => put(place, address),
             _ => Err(Status::UNKNOWN),
         };
@@ -87,7 +92,7 @@ driver_calls! {
         }
         let mut state = state();
         state.current()?;
-        state.not_while_capturing()?;
+        state.captures.refuse_without_stream()?;
         match state.memory.at(dptr).map(|found| found.kind) {
             Some(Kind::Managed) => state.memory.free(dptr).map(drop),
             _ => stream::free(&mut state, dptr),

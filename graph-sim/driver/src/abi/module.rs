@@ -12,6 +12,7 @@ use crate::call::driver_calls;
 use crate::state::image;
 use crate::state::{State, state};
 use crate::work::kernel::MAX_THREADS;
+use crate::work::modules;
 
 /// Reads the image that a program points at: text up to a nul, or a binary with its length in the header.
 pub(super) fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
@@ -44,7 +45,7 @@ fn load(module: *mut CUmodule, bytes: &[u8]) -> Result {
     }
     let context = state().current()?;
     let image = image::read(bytes)?;
-    put(module, state().load_module(image, context)?)
+    put(module, modules::load(&mut state(), image, context)?)
 }
 
 fn load_file(module: *mut CUmodule, path: *const c_char) -> Result {
@@ -57,14 +58,14 @@ fn find(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Res
     if function.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    let found = state().find_function(module, &name)?;
+    let found = modules::find_function(&state(), module, &name)?;
     put(function, found)
 }
 
 fn variable(dptr: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char) -> Result {
     let name = take_text(name)?;
     let state = state();
-    let &(address, size) = state.module(module)?.variables.get(&name).ok_or(Status::NOT_FOUND)?;
+    let &(address, size) = state.code.module(module)?.variables.get(&name).ok_or(Status::NOT_FOUND)?;
     offer(dptr, address);
     offer(bytes, size as usize);
     Ok(())
@@ -72,7 +73,7 @@ fn variable(dptr: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *
 
 fn enumerate(functions: *mut CUfunction, count: c_uint, module: CUmodule) -> Result {
     let state = state();
-    for (at, &function) in state.module(module)?.functions.iter().take(count as usize).enumerate() {
+    for (at, &function) in state.code.module(module)?.functions.iter().take(count as usize).enumerate() {
         if functions.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -85,14 +86,14 @@ fn enumerate(functions: *mut CUfunction, count: c_uint, module: CUmodule) -> Res
 fn parameter(function: CUfunction, at: usize, offset: *mut usize, size: *mut usize) -> Result {
     let state = state();
     let &(found, bytes) =
-        state.function(function)?.kernel().parameters.get(at).ok_or(Status::INVALID_VALUE)?;
+        state.code.function(function)?.kernel().parameters.get(at).ok_or(Status::INVALID_VALUE)?;
     put(offset, found)?;
     offer(size, bytes);
     Ok(())
 }
 
 fn attribute(state: &State, function: CUfunction, number: u32) -> Result<c_int> {
-    let function = state.function(function)?;
+    let function = state.code.function(function)?;
     let kernel = function.kernel();
     Ok(match number {
         0 => kernel.max_threads.unwrap_or(MAX_THREADS) as c_int,
@@ -112,7 +113,7 @@ fn attribute(state: &State, function: CUfunction, number: u32) -> Result<c_int> 
 
 fn set_attribute(function: CUfunction, number: u32, value: c_int) -> Result {
     let mut state = state();
-    let entry = state.functions.get_mut(function).ok_or(Status::INVALID_HANDLE)?;
+    let entry = state.code.functions.get_mut(function).ok_or(Status::INVALID_HANDLE)?;
     match number {
         8 => {
             let room = device().shared_of_block.saturating_sub(entry.kernel().shared_bytes);
@@ -132,7 +133,7 @@ fn set_attribute(function: CUfunction, number: u32, value: c_int) -> Result {
 fn name(place: *mut *const c_char, function: CUfunction) -> Result {
     use std::sync::Mutex;
     static NAMES: Mutex<Vec<CString>> = Mutex::new(Vec::new());
-    let name = CString::new(state().function(function)?.name()).map_err(|_| Status::UNKNOWN)?;
+    let name = CString::new(state().code.function(function)?.name()).map_err(|_| Status::UNKNOWN)?;
     let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let at = names.iter().position(|known| *known == name).unwrap_or_else(|| {
         names.push(name);
@@ -153,7 +154,7 @@ driver_calls! {
 
     Call fn cuModuleLoadFatBinary(module: *mut CUmodule, data: *const c_void) { load(module, image_bytes(data)?) }
 
-    Release fn cuModuleUnload(module: CUmodule) { state().unload_module(module) }
+    Release fn cuModuleUnload(module: CUmodule) { modules::unload(&mut state(), module) }
 
     Call fn cuModuleGetLoadingMode(mode: *mut c_uint) { put(mode, 1) }
 
@@ -162,7 +163,7 @@ driver_calls! {
     }
 
     Call fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule) {
-        put(count, state().module(module)?.functions.len() as c_uint)
+        put(count, state().code.module(module)?.functions.len() as c_uint)
     }
 
     Call fn cuModuleEnumerateFunctions(functions: *mut CUfunction, count: c_uint, module: CUmodule) {
@@ -181,14 +182,14 @@ driver_calls! {
         load_file(library, path)
     }
 
-    Release fn cuLibraryUnload(library: CUlibrary) { state().unload_module(library) }
+    Release fn cuLibraryUnload(library: CUlibrary) { modules::unload(&mut state(), library) }
 
     Call fn cuLibraryGetKernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) {
         find(kernel, library, name)
     }
 
     Call fn cuLibraryGetKernelCount(count: *mut c_uint, library: CUlibrary) {
-        put(count, state().module(library)?.functions.len() as c_uint)
+        put(count, state().code.module(library)?.functions.len() as c_uint)
     }
 
     Call fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, count: c_uint, library: CUlibrary) {
@@ -196,7 +197,7 @@ driver_calls! {
     }
 
     Call fn cuLibraryGetModule(module: *mut CUmodule, library: CUlibrary) {
-        state().module(library)?;
+        state().code.module(library)?;
         put(module, library)
     }
 
@@ -205,12 +206,12 @@ driver_calls! {
     }
 
     Call fn cuKernelGetFunction(function: *mut CUfunction, kernel: CUkernel) {
-        state().function(kernel)?;
+        state().code.function(kernel)?;
         put(function, kernel)
     }
 
     Call fn cuKernelGetLibrary(library: *mut CUlibrary, kernel: CUkernel) {
-        let module = state().function(kernel)?.module;
+        let module = state().code.function(kernel)?.module;
         put(library, module)
     }
 
@@ -221,7 +222,7 @@ driver_calls! {
     }
 
     Call fn cuKernelGetParamCount(kernel: CUkernel, count: *mut usize) {
-        put(count, state().function(kernel)?.kernel().parameters.len())
+        put(count, state().code.function(kernel)?.kernel().parameters.len())
     }
 
     Call fn cuKernelGetAttribute(value: *mut c_int, number: c_uint, kernel: CUkernel, dev: CUdevice) {
@@ -238,7 +239,7 @@ driver_calls! {
     Call fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, dev: CUdevice) {
         let state = state();
         state.device(dev)?;
-        state.function(kernel)?;
+        state.code.function(kernel)?;
         if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
     }
 
@@ -251,17 +252,17 @@ driver_calls! {
     }
 
     Call fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) {
-        state().function(function)?;
+        state().code.function(function)?;
         if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
     }
 
     Call fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint) {
-        state().function(function)?;
+        state().code.function(function)?;
         if config > 2 { Err(Status::INVALID_VALUE) } else { Ok(()) }
     }
 
     Call fn cuFuncGetModule(module: *mut CUmodule, function: CUfunction) {
-        let found = state().function(function)?.module;
+        let found = state().code.function(function)?.module;
         put(module, found)
     }
 
@@ -272,20 +273,20 @@ driver_calls! {
     }
 
     Call fn cuFuncGetParamCount(function: CUfunction, count: *mut usize) {
-        put(count, state().function(function)?.kernel().parameters.len())
+        put(count, state().code.function(function)?.kernel().parameters.len())
     }
 
     Call fn cuFuncIsLoaded(loaded: *mut c_uint, function: CUfunction) {
-        state().function(function)?;
+        state().code.function(function)?;
         put(loaded, 1)
     }
 
-    Call fn cuFuncLoad(function: CUfunction) { state().function(function).map(drop) }
+    Call fn cuFuncLoad(function: CUfunction) { state().code.function(function).map(drop) }
 }
 
 /// Checks the context that a kernel's context must equal.
 pub(super) fn same_context(state: &State, function: CUfunction, context: CUcontext) -> Result {
-    let own = state.function(function)?.context;
+    let own = state.code.function(function)?.context;
     if state.context(own)?.device == state.context(context)?.device {
         Ok(())
     } else {

@@ -56,7 +56,7 @@ pub(super) fn completed(call: &str, handle: Handle) -> Result<MutexGuard<'static
     }
     let (added, wanted) =
         state.memory.multicast(handle).map_or((0, 0), |object| (object.devices.len(), object.wanted));
-    let patience = state.patience;
+    let patience = state.options.patience;
     drop(state);
     let text = format!(
         "`{call}` waits for all devices of a multicast object, which has {added} of {wanted}, and nothing has added the others for {patience} ms"

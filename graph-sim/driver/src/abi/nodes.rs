@@ -14,6 +14,7 @@ use crate::base::pointer::{put, take, take_all};
 use crate::base::status::{Result, Status};
 use crate::base::types::*;
 use crate::call::driver_calls;
+use crate::graph::edit;
 use crate::memory::Kind;
 use crate::state::graph::Dependencies;
 use crate::state::op::{Copy, Fill, Launch, Op};
@@ -132,12 +133,12 @@ pub(super) fn add(
     let dependencies = dependencies(nodes, NO_DATA, count)?;
     let mut state = state();
     let op = make(&state)?;
-    put(node, state.add_node(graph, dependencies, op)?)
+    put(node, edit::add_node(&mut state, graph, dependencies, op)?)
 }
 
 /// Returns the address of an alloc node.
 fn address(state: &State, node: CUgraphNode) -> Result<u64> {
-    match state.node(node)?.op {
+    match state.definitions.node(node)?.op {
         Op::Alloc { address, .. } => Ok(address),
         _ => Err(Status::INVALID_VALUE),
     }
@@ -160,7 +161,7 @@ fn add_any(
         if !matches!(p.ownership, 0 | 1) {
             return Err(Status::INVALID_VALUE);
         }
-        return put(node, state.add_child(graph, dependencies, p.graph, p.ownership == 1)?);
+        return put(node, edit::add_child(&mut state, graph, dependencies, p.graph, p.ownership == 1)?);
     }
     if p.kind == NODE_CONDITIONAL {
         let mut inner: CUDA_CONDITIONAL_NODE_PARAMS = body(&p)?;
@@ -169,7 +170,7 @@ fn add_any(
         return put(node, made);
     }
     let op = any_op(&state, &p)?;
-    let made = state.add_node(graph, dependencies, op)?;
+    let made = edit::add_node(&mut state, graph, dependencies, op)?;
     if p.kind == NODE_MEM_ALLOC {
         let mut inner: CUDA_MEM_ALLOC_NODE_PARAMS = body(&p)?;
         inner.dptr = address(&state, made)?;
@@ -234,7 +235,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
 pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
-    let old = &state.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op;
+    let old = &state.definitions.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op;
     if old.kind() != op.kind() || op.is_memory() {
         return Err(Status::INVALID_VALUE);
     }
@@ -247,7 +248,7 @@ pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) ->
         (Op::Fill(old), Op::Fill(new)) => Op::Fill(Fill { context: new.context.or(old.context), ..new }),
         (_, op) => op,
     };
-    state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = op;
+    state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = op;
     Ok(())
 }
 
@@ -257,13 +258,13 @@ fn set_attributes(
     node: CUgraphNode,
     change: impl FnOnce(&mut BTreeMap<u32, [u64; 8]>),
 ) -> Result {
-    let Op::Kernel(old) = &state.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op else {
+    let Op::Kernel(old) = &state.definitions.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op else {
         return Err(Status::INVALID_VALUE);
     };
     let mut launch = old.clone();
     change(&mut launch.attributes);
     kernel::check_residency(state, &launch)?;
-    state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = Op::Kernel(launch);
+    state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = Op::Kernel(launch);
     Ok(())
 }
 
@@ -273,8 +274,8 @@ fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PA
         static POINTERS: std::cell::RefCell<(Vec<u8>, Vec<usize>)> =
             const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
     }
-    let Op::Kernel(launch) = &state.node(node)?.op else { return Err(Status::INVALID_VALUE) };
-    let function = state.function(launch.function)?;
+    let Op::Kernel(launch) = &state.definitions.node(node)?.op else { return Err(Status::INVALID_VALUE) };
+    let function = state.code.function(launch.function)?;
     let kernelParams = POINTERS.with_borrow_mut(|(bytes, pointers)| {
         bytes.clone_from(&launch.parameters);
         let start = bytes.as_mut_ptr() as usize;
@@ -360,7 +361,7 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let dependencies = dependencies(nodes, NO_DATA, count)?;
-        let made = state().add_child(graph, dependencies, child, false)?;
+        let made = edit::add_child(&mut state(), graph, dependencies, child, false)?;
         put(node, made)
     }
 
@@ -452,21 +453,21 @@ driver_calls! {
     }
 
     Call fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEMCPY3D) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Copy(copy) => put(params, copy_params(copy)),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphMemsetNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEMSET_NODE_PARAMS) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Fill(fill) => put(params, fill.to_parameters()),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphHostNodeGetParams(node: CUgraphNode, params: *mut CUDA_HOST_NODE_PARAMS) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Host { function, data, .. } => {
                 put(params, CUDA_HOST_NODE_PARAMS { function: Some(*function), userData: *data as *mut _ })
             }
@@ -475,21 +476,21 @@ driver_calls! {
     }
 
     Call fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Record(found) => put(event, *found),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Wait(found) => put(event, *found),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Alloc { address, bytes, device, .. } => put(params, CUDA_MEM_ALLOC_NODE_PARAMS {
                 poolProps: CUmemPoolProps {
                     allocType: ALLOCATION_PINNED,
@@ -510,7 +511,7 @@ driver_calls! {
     }
 
     Call fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, dptr: *mut CUdeviceptr) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Free(address) => put(dptr, *address),
             _ => Err(Status::INVALID_VALUE),
         }
@@ -526,7 +527,7 @@ driver_calls! {
     }
 
     Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
-        match &state().node(node)?.op {
+        match &state().definitions.node(node)?.op {
             Op::Kernel(launch) if number <= 18 => put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
             _ => Err(Status::INVALID_VALUE),
         }
@@ -534,7 +535,7 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) {
         let mut state = state();
-        let Op::Kernel(launch) = &state.node(from)?.op else { return Err(Status::INVALID_VALUE) };
+        let Op::Kernel(launch) = &state.definitions.node(from)?.op else { return Err(Status::INVALID_VALUE) };
         let attributes = launch.attributes.clone();
         set_attributes(&mut state, to, |own| *own = attributes)
     }

@@ -24,7 +24,7 @@ fn best(
     if limit < 0 {
         return Err(Status::INVALID_VALUE);
     }
-    let most = state().function(function)?.kernel().max_threads.unwrap_or(MAX_THREADS) as c_int;
+    let most = state().code.function(function)?.kernel().max_threads.unwrap_or(MAX_THREADS) as c_int;
     let most = if limit == 0 { most } else { most.min(limit) };
     let mut found = (0, most.min(32), 0);
     let mut size = (most + 31) / 32 * 32;
@@ -69,7 +69,7 @@ driver_calls! {
 
     Call fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: *mut usize, function: CUfunction, count: c_int, block: c_int) {
         let state = state();
-        let own = state.function(function)?.kernel().shared_bytes as usize;
+        let own = state.code.function(function)?.kernel().shared_bytes as usize;
         let device = device();
         if count <= 0 || block <= 0 || count as u32 > device.blocks {
             return Err(Status::INVALID_VALUE);
@@ -80,7 +80,7 @@ driver_calls! {
 
     Call fn cuOccupancyMaxPotentialClusterSize(size: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
         take(config)?;
-        state().function(function)?;
+        state().code.function(function)?;
         put(size, 8)
     }
 

@@ -98,7 +98,7 @@ fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
 pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file: Text, line: c_uint) -> u32 {
     enter("cuweaveSimNameNode", false, Kind::Basic, &mut || {
         let note = note(name, file, line)?;
-        state().nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.note = Some(note);
+        state().definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.note = Some(note);
         Ok(())
     })
 }
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn cuweaveSimNameMembers(
         let notes = told.iter().map(|member| note(member.name, member.file, member.line));
         let members = Members { notes: notes.collect::<Result<Vec<_>>>()?, along };
         let mut state = state();
-        let node = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
+        let node = state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
         let Op::Kernel(launch) = &node.op else { return Err(Status::INVALID_VALUE) };
         members.blocks(launch.grid).ok_or(Status::INVALID_VALUE)?;
         node.members = Some(Arc::new(members));
@@ -163,9 +163,9 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         let note = note(buffer.name, buffer.file, buffer.line)?;
         let mut state = state();
         for (&user, &member) in nodes.iter().zip(&members) {
-            let node = state.node(user)?;
+            let node = state.definitions.node(user)?;
             let count = node.members.as_ref().map_or(0, |members| members.notes.len());
-            if !state.around(node.graph).any(|outer| outer == graph)
+            if !state.definitions.around(node.graph).any(|outer| outer == graph)
                 || member != WHOLE && member as usize >= count
             {
                 return Err(Status::INVALID_VALUE);
@@ -176,7 +176,14 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         let planned = buffer.flags & PLANNED != 0;
         let (address, bytes) = (buffer.address, buffer.bytes);
         let number = state.id();
-        state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, number, users });
+        state.definitions.graph_mut(graph)?.buffers.push(Buffer {
+            note,
+            address,
+            bytes,
+            planned,
+            number,
+            users,
+        });
         Ok(())
     })
 }
@@ -236,7 +243,7 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
         let touched: Vec<_> = told.iter().map(range).collect::<Result<_>>()?;
         let mut state = state();
         let op = match exec {
-            0 => &mut state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op,
+            0 => &mut state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op,
             exec => &mut state.exec_mut(exec)?.find(node)?.op,
         };
         let Op::Host { touched: of_node, .. } = op else { return Err(Status::INVALID_VALUE) };
@@ -298,7 +305,7 @@ pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
     enter("cuweaveSimSeed", false, Kind::Basic, &mut || {
-        state().seed = seed;
+        state().options.seed = seed;
         Ok(())
     })
 }
@@ -306,7 +313,7 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
     enter("cuweaveSimParallel", false, Kind::Basic, &mut || {
-        state().parallel = parallel != 0;
+        state().options.parallel = parallel != 0;
         Ok(())
     })
 }
@@ -373,8 +380,9 @@ pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
             allocations += 1;
             bytes += found.size;
         }
-        let (graphs, nodes, execs) = (state.graphs.len(), state.nodes.len(), state.execs.len());
-        let (events, streams, modules) = (state.events.len(), state.streams.len(), state.modules.len());
+        let (graphs, nodes, execs) =
+            (state.definitions.graphs.len(), state.definitions.nodes.len(), state.execs.len());
+        let (events, streams, modules) = (state.events.len(), state.streams.len(), state.code.modules.len());
         let all = [graphs, nodes, execs, events, streams, modules, allocations].map(|count| count as u64);
         put(counts, [all[0], all[1], all[2], all[3], all[4], all[5], all[6], bytes])
     })
@@ -403,7 +411,7 @@ pub unsafe extern "C" fn cuweaveSimReports(
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
     enter("cuweaveSimPatience", false, Kind::Basic, &mut || {
-        state().patience = milliseconds;
+        state().options.patience = milliseconds;
         Ok(())
     })
 }

@@ -14,7 +14,8 @@ use crate::base::types::{
     STREAM_PER_THREAD,
 };
 use crate::call::driver_calls;
-use crate::graph::capture::{ACTIVE, exchange_mode};
+use crate::graph::capture;
+use crate::state::capture::{ACTIVE, exchange_mode};
 use crate::state::graph::full;
 use crate::state::op::Op;
 use crate::state::{Event, State, Stream, state};
@@ -42,7 +43,7 @@ fn record(state: &mut State, event: CUevent, stream: CUstream) -> Result {
     if state.events.get(event).ok_or(Status::INVALID_HANDLE)?.context != context {
         return Err(log::say(Status::INVALID_HANDLE, "an event is recorded in a stream of another context"));
     }
-    let captured = state.capture_record(stream);
+    let captured = state.captures.record(stream);
     let entry = state.events.get_mut(event).ok_or(Status::INVALID_HANDLE)?;
     if captured.is_none() {
         entry.recorded = Some(Instant::now());
@@ -81,14 +82,14 @@ fn capture_info(
     }
     let mut state = state();
     state.stream_context(stream)?;
-    let (code, number) = state.capture_status(stream);
+    let (code, number) = state.captures.status(stream);
     put(status, code)?;
     // As measured, the id of a capture that was invalidated is not told.
     if code != ACTIVE {
         return Ok(());
     }
     offer(id, number);
-    let Some(capture) = state.capture_of(stream) else { return Ok(()) };
+    let Some(capture) = state.captures.of(stream) else { return Ok(()) };
     offer(graph, capture.graph);
     let last = capture.streams.get(&stream).cloned().unwrap_or_default();
     offer(count, last.len());
@@ -103,13 +104,13 @@ fn capture_info(
 fn update_capture(stream: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint) -> Result {
     let nodes = take_all(nodes, count)?;
     let mut state = state();
-    let graph = state.capture_of(stream).ok_or(Status::ILLEGAL_STATE)?.graph;
+    let graph = state.captures.of(stream).ok_or(Status::ILLEGAL_STATE)?.graph;
     for &node in &nodes {
-        if state.node(node)?.graph != graph {
+        if state.definitions.node(node)?.graph != graph {
             return Err(Status::INVALID_VALUE);
         }
     }
-    let capture = state.capture_of(stream).ok_or(Status::ILLEGAL_STATE)?;
+    let capture = state.captures.of(stream).ok_or(Status::ILLEGAL_STATE)?;
     capture.given.extend(&nodes);
     let last = capture.streams.get_mut(&stream).ok_or(Status::ILLEGAL_STATE)?;
     if flags == 1 {
@@ -139,7 +140,7 @@ driver_calls! {
         // The work of the stream is done, so that managed memory has its first association again at once.
         state.memory.detach(stream);
         // A stream that has joined the capture of another may go.
-        if let Some(capture) = state.capture_of(stream).filter(|capture| capture.origin == stream) {
+        if let Some(capture) = state.captures.of(stream).filter(|capture| capture.origin == stream) {
             capture.broken = true;
         }
         Ok(())
@@ -148,14 +149,14 @@ driver_calls! {
     Call fn cuStreamSynchronize(stream: CUstream) {
         let mut state = state();
         let context = state.stream_context(stream)?;
-        state.not_captured(stream)?;
+        state.captures.refuse(stream)?;
         let_go(state, context)
     }
 
     Call fn cuStreamQuery(stream: CUstream) {
         let mut state = state();
         let context = state.stream_context(stream)?;
-        state.not_captured(stream)?;
+        state.captures.refuse(stream)?;
         if state.held.contains(&context) { Err(Status::NOT_READY) } else { Ok(()) }
     }
 
@@ -167,15 +168,15 @@ driver_calls! {
         state.stream_context(stream)?;
         let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
         let (captured, recorded) = (entry.captured.clone(), entry.recorded.is_some());
-        if flags & 1 != 0 && state.capture_of(stream).is_some() {
-            return state.capture(stream, &Op::Wait(event)).map(drop);
+        if flags & 1 != 0 && state.captures.of(stream).is_some() {
+            return capture::capture(&mut state, stream, &Op::Wait(event)).map(drop);
         }
         if !recorded && captured.is_none() {
             // A wait for an event that was never recorded does nothing.
             return Ok(());
         }
         // Work is done when it is enqueued: there is nothing left to wait for.
-        state.capture_wait(stream, captured).map(drop)
+        state.captures.wait(stream, captured).map(drop)
     }
 
     Call fn cuStreamGetFlags(stream: CUstream, flags: *mut c_uint) {
@@ -210,7 +211,7 @@ driver_calls! {
         let callback = callback.ok_or(Status::INVALID_VALUE)?;
         let mut state = state();
         state.stream_context(stream)?;
-        state.not_captured(stream)?;
+        state.captures.refuse(stream)?;
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -255,9 +256,9 @@ driver_calls! {
         if flags & !1 != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        if flags & 1 != 0 && state.capture_of(stream).is_some() {
+        if flags & 1 != 0 && state.captures.of(stream).is_some() {
             state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
-            return state.capture(stream, &Op::Record(event)).map(drop);
+            return capture::capture(&mut state, stream, &Op::Record(event)).map(drop);
         }
         record(&mut state, event, stream)
     }
@@ -305,7 +306,7 @@ driver_calls! {
         if mode > 2 {
             return Err(Status::INVALID_VALUE);
         }
-        state().begin_capture(stream, mode, None, Vec::new())
+        capture::begin(&mut state(), stream, mode, None, Vec::new())
     }
 
     Call fn cuStreamBeginCaptureToGraph(stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, mode: c_uint) {
@@ -315,15 +316,15 @@ driver_calls! {
         }
         let mut state = state();
         for &node in &nodes {
-            if state.node(node)?.graph != graph {
+            if state.definitions.node(node)?.graph != graph {
                 return Err(Status::INVALID_VALUE);
             }
         }
-        state.begin_capture(stream, mode, Some(graph), full(&nodes))
+        capture::begin(&mut state, stream, mode, Some(graph), full(&nodes))
     }
 
     Call fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {
-        let ended = state().end_capture(stream);
+        let ended = capture::end(&mut state(), stream);
         if ended.is_err() {
             offer(graph, 0);
         }
@@ -333,7 +334,7 @@ driver_calls! {
     Call fn cuStreamIsCapturing(stream: CUstream, status: *mut c_uint) {
         let mut state = state();
         state.stream_context(stream)?;
-        let (code, _) = state.capture_status(stream);
+        let (code, _) = state.captures.status(stream);
         put(status, code)
     }
 

@@ -1,6 +1,6 @@
 //! Conditional nodes of graph definitions: handles, bodies, and their rules.
 
-use super::exec::{RESULT_ERROR, RESULT_UNUSED_HANDLE, Refusal};
+use super::refusal::{RESULT_ERROR, RESULT_UNUSED_HANDLE, Refusal};
 use crate::base::config::config;
 use crate::base::log;
 use crate::base::status::{Result, Status};
@@ -8,9 +8,11 @@ use crate::base::types::{
     CONDITIONAL_ASSIGN_DEFAULT, CONDITIONAL_IF, CONDITIONAL_SWITCH, CONDITIONAL_WHILE,
     CUDA_CONDITIONAL_NODE_PARAMS, MEMORY_HOST, MEMORY_UNIFIED,
 };
+use crate::graph::edit;
 use crate::memory::{Kind, Place};
 use crate::state::State;
 use crate::state::conditions::{Conditions, Handle};
+use crate::state::definitions::GraphDefinitions;
 use crate::state::exec::{ExecNode, Shape};
 use crate::state::graph::{Dependencies, Owner};
 use crate::state::op::{Branching, Conditional, Copy, End, Op};
@@ -22,7 +24,7 @@ const SWITCHES: (u32, u32) = (12, 8);
 /// The maximum number of bodies of a node. No limit is documented.
 const BODIES: u32 = 1 << 16;
 
-impl State {
+impl GraphDefinitions {
     /// Creates a conditional handle for a graph.
     pub fn create_handle(&mut self, graph: u64, context: u64, default: u32, flags: u32) -> Result<u64> {
         self.graph(graph)?;
@@ -31,66 +33,6 @@ impl State {
         }
         let assigns = flags & CONDITIONAL_ASSIGN_DEFAULT != 0;
         Ok(self.conditions.insert(Handle { graph, context, default, assigns, node: None }))
-    }
-
-    /// Removes the handles of a removed graph. Instances keep their conditions.
-    pub(super) fn remove_handles(&mut self, graph: u64) {
-        let own = self.conditions.iter().filter(|(_, handle)| handle.graph == graph);
-        let own: Vec<u64> = own.map(|(number, _)| number).collect();
-        for number in own {
-            self.conditions.remove(number);
-        }
-    }
-
-    /// Detaches a handle from its removed node.
-    pub(super) fn release_handle(&mut self, handle: u64) {
-        if let Some(handle) = self.conditions.get_mut(handle) {
-            handle.node = None;
-        }
-    }
-
-    /// Returns true if a graph, or a graph inside it, has conditional nodes.
-    pub fn has_conditionals(&self, graph: u64) -> bool {
-        self.any_node(graph, |op| matches!(op, Op::Conditional(_)))
-    }
-
-    /// Returns the graphs that contain a graph, from the inside out, beginning with itself.
-    pub fn around(&self, graph: u64) -> impl Iterator<Item = u64> {
-        let outer = |graph: &u64| match self.graphs.get(*graph)?.owner {
-            Owner::Program => None,
-            Owner::Cloned(node) | Owner::Moved(node) | Owner::Body(node) => Some(self.nodes.get(node)?.graph),
-        };
-        std::iter::successors(Some(graph), outer)
-    }
-
-    /// Adds a conditional node with empty bodies.
-    pub fn add_conditional(
-        &mut self,
-        graph: u64,
-        dependencies: Dependencies,
-        p: &CUDA_CONDITIONAL_NODE_PARAMS,
-    ) -> Result<u64> {
-        let kind = kind_of(p)?;
-        self.graph(graph)?;
-        self.check_dependencies(graph, &dependencies, None)?;
-        let is_child = |graph: u64| {
-            let owner = self.graphs.get(graph).map(|graph| graph.owner);
-            matches!(owner, Some(Owner::Cloned(_) | Owner::Moved(_)))
-        };
-        if self.around(graph).any(is_child) {
-            return Err(log::say(Status::NOT_SUPPORTED, "a conditional node for a graph that is a child"));
-        }
-        self.check_handle(graph, p)?;
-        let bodies: Box<[u64]> = (0..p.size).map(|_| self.create_graph()).collect();
-        let op = Op::Conditional(Conditional { handle: p.handle, kind, bodies: bodies.clone() });
-        let node = self.add_node(graph, dependencies, op)?;
-        for &body in &bodies {
-            self.graph_mut(body)?.owner = Owner::Body(node);
-        }
-        if let Some(handle) = self.conditions.get_mut(p.handle) {
-            handle.node = Some(node);
-        }
-        Ok(node)
     }
 
     /// Checks that a node of a graph may use a handle: one of the graph or of a graph that contains it, without a node yet.
@@ -122,80 +64,109 @@ impl State {
         }
         Ok(())
     }
+}
 
-    /// Checks the nodes in the bodies of an instance: their kinds, their contexts, and the memory of copies.
-    pub(super) fn check_bodies(
-        &self,
-        nodes: &[ExecNode],
-        shape: &Shape,
-        conditions: &Conditions,
-    ) -> std::result::Result<(), Refusal> {
-        for (at, node) in nodes.iter().enumerate() {
-            let Some(outer) = shape.scopes.around(at).next() else { continue };
-            let Op::Conditional(conditional) = &nodes[outer.entry].op else { continue };
-            let context = conditions.get(conditional.handle).map_or(0, |condition| condition.context);
-            let what = match &node.op {
-                Op::Empty | Op::Fill(_) | Op::Child(_) => continue,
-                Op::Kernel(launch) => {
-                    let own = self.functions.get(launch.function).map(|function| function.context);
-                    if own == Some(context) { continue } else { "a kernel of another context" }
-                }
-                Op::Conditional(inner) => {
-                    let own = conditions.get(inner.handle).map(|condition| condition.context);
-                    if own == Some(context) { continue } else { "a conditional node of another context" }
-                }
-                Op::Copy(copy) if self.is_pageable(copy) => "a copy from or to pageable memory",
-                Op::Copy(_) => continue,
-                Op::Host { .. } | Op::Meeting { .. } => "a host node",
-                Op::Alloc { .. } => "an alloc node",
-                Op::Free(_) => "a free node",
-                Op::Record(_) => "an event record node",
-                Op::Wait(_) => "an event wait node",
-                Op::Memory(_) => "a batch memory operation node",
-                Op::Signal(_) => "a semaphore signal node",
-                Op::WaitSemaphore(_) => "a semaphore wait node",
-            };
-            let what = format!("{what} in the body of a conditional node");
-            return Err(Refusal(log::say(Status::INVALID_VALUE, what), RESULT_ERROR, node.node));
-        }
-        Ok(())
+/// Adds a conditional node with empty bodies.
+pub fn add_conditional(
+    state: &mut State,
+    graph: u64,
+    dependencies: Dependencies,
+    p: &CUDA_CONDITIONAL_NODE_PARAMS,
+) -> Result<u64> {
+    let kind = kind_of(p)?;
+    state.definitions.graph(graph)?;
+    state.definitions.check_dependencies(graph, &dependencies, None)?;
+    let is_child = |graph: u64| {
+        let owner = state.definitions.graphs.get(graph).map(|graph| graph.owner);
+        matches!(owner, Some(Owner::Cloned(_) | Owner::Moved(_)))
+    };
+    if state.definitions.around(graph).any(is_child) {
+        return Err(log::say(Status::NOT_SUPPORTED, "a conditional node for a graph that is a child"));
     }
+    state.definitions.check_handle(graph, p)?;
+    let bodies: Box<[u64]> = (0..p.size).map(|_| edit::create_graph(state)).collect();
+    let op = Op::Conditional(Conditional { handle: p.handle, kind, bodies: bodies.clone() });
+    let node = edit::add_node(state, graph, dependencies, op)?;
+    for &body in &bodies {
+        state.definitions.graph_mut(body)?.owner = Owner::Body(node);
+    }
+    if let Some(handle) = state.definitions.conditions.get_mut(p.handle) {
+        handle.node = Some(node);
+    }
+    Ok(node)
+}
 
-    /// Returns true if an end of a copy is pageable host memory.
-    fn is_pageable(&self, copy: &Copy) -> bool {
-        let pageable = |end: &End| match end.kind {
-            MEMORY_HOST => self.memory.find(end.at.start).is_none(),
-            // A graph's allocation need not be live yet.
-            MEMORY_UNIFIED => matches!(self.memory.resolve(end.at.start, 1), Ok(Place::Host(_))),
+/// Checks the nodes in the bodies of an instance: their kinds, their contexts, and the memory of copies.
+pub(super) fn check_bodies(
+    state: &State,
+    nodes: &[ExecNode],
+    shape: &Shape,
+    conditions: &Conditions,
+) -> std::result::Result<(), Refusal> {
+    for (at, node) in nodes.iter().enumerate() {
+        let Some(outer) = shape.scopes.around(at).next() else { continue };
+        let Op::Conditional(conditional) = &nodes[outer.entry].op else { continue };
+        let context = conditions.get(conditional.handle).map_or(0, |condition| condition.context);
+        let what = match &node.op {
+            Op::Empty | Op::Fill(_) | Op::Child(_) => continue,
+            Op::Kernel(launch) => {
+                let own = state.code.functions.get(launch.function).map(|function| function.context);
+                if own == Some(context) { continue } else { "a kernel of another context" }
+            }
+            Op::Conditional(inner) => {
+                let own = conditions.get(inner.handle).map(|condition| condition.context);
+                if own == Some(context) { continue } else { "a conditional node of another context" }
+            }
+            Op::Copy(copy) if is_pageable(state, copy) => "a copy from or to pageable memory",
+            Op::Copy(_) => continue,
+            Op::Host { .. } | Op::Meeting { .. } => "a host node",
+            Op::Alloc { .. } => "an alloc node",
+            Op::Free(_) => "a free node",
+            Op::Record(_) => "an event record node",
+            Op::Wait(_) => "an event wait node",
+            Op::Memory(_) => "a batch memory operation node",
+            Op::Signal(_) => "a semaphore signal node",
+            Op::WaitSemaphore(_) => "a semaphore wait node",
+        };
+        let what = format!("{what} in the body of a conditional node");
+        return Err(Refusal(log::say(Status::INVALID_VALUE, what), RESULT_ERROR, node.node));
+    }
+    Ok(())
+}
+
+/// Returns true if an end of a copy is pageable host memory.
+fn is_pageable(state: &State, copy: &Copy) -> bool {
+    let pageable = |end: &End| match end.kind {
+        MEMORY_HOST => state.memory.find(end.at.start).is_none(),
+        // A graph's allocation need not be live yet.
+        MEMORY_UNIFIED => matches!(state.memory.resolve(end.at.start, 1), Ok(Place::Host(_))),
+        _ => false,
+    };
+    pageable(&copy.to) || pageable(&copy.from)
+}
+
+/// Checks that the ends of a copy in a body stay in memory of the same kind: that of an alloc node, or that of other
+/// calls.
+pub(super) fn keeps_memory(state: &mut State, exec: u64, node: u64, new: &Op) -> Result {
+    let exec = state.exec(exec)?;
+    let Some(&at) = exec.shape.index.get(&node) else { return Ok(()) };
+    let (Op::Copy(old), Op::Copy(new)) = (&exec.nodes[at].op, new) else { return Ok(()) };
+    let of_node = |end: &End| {
+        let address = end.at.start;
+        let planned = |node: &ExecNode| match node.op {
+            Op::Alloc { address: start, bytes, .. } => (start..start + bytes).contains(&address),
             _ => false,
         };
-        pageable(&copy.to) || pageable(&copy.from)
+        let living = || state.memory.find(address).is_some_and(|found| matches!(found.kind, Kind::Graph(_)));
+        exec.nodes.iter().any(planned) || living()
+    };
+    let differs = |old: &End, new: &End| of_node(old) != of_node(new);
+    let in_body = exec.shape.scopes.around(at).next().is_some();
+    if in_body && (differs(&old.to, &new.to) || differs(&old.from, &new.from)) {
+        let what = "a copy in a body cannot change between memory of an alloc node and other memory";
+        return Err(log::say(Status::INVALID_VALUE, what));
     }
-
-    /// Checks that the ends of a copy in a body stay in memory of the same kind: that of an alloc node, or that of other
-    /// calls.
-    pub(super) fn keeps_memory(&mut self, exec: u64, node: u64, new: &Op) -> Result {
-        let exec = self.exec(exec)?;
-        let Some(&at) = exec.shape.index.get(&node) else { return Ok(()) };
-        let (Op::Copy(old), Op::Copy(new)) = (&exec.nodes[at].op, new) else { return Ok(()) };
-        let of_node = |end: &End| {
-            let address = end.at.start;
-            let planned = |node: &ExecNode| match node.op {
-                Op::Alloc { address: start, bytes, .. } => (start..start + bytes).contains(&address),
-                _ => false,
-            };
-            let living =
-                || self.memory.find(address).is_some_and(|found| matches!(found.kind, Kind::Graph(_)));
-            exec.nodes.iter().any(planned) || living()
-        };
-        let differs = |old: &End, new: &End| of_node(old) != of_node(new);
-        let in_body = exec.shape.scopes.around(at).next().is_some();
-        if in_body && (differs(&old.to, &new.to) || differs(&old.from, &new.from)) {
-            let what = "a copy in a body cannot change between memory of an alloc node and other memory";
-            return Err(log::say(Status::INVALID_VALUE, what));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Returns the kind of a conditional node, if the CUDA version supports it with that number of bodies.

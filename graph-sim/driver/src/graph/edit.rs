@@ -6,27 +6,14 @@ use crate::base::config::{config, device};
 use crate::base::log;
 use crate::base::status::{Result, Status};
 use crate::base::types::CUgraphEdgeData;
+use crate::memory::Kind;
 use crate::state::State;
+use crate::state::definitions::GraphDefinitions;
 use crate::state::graph::{Dependencies, Edge, Graph, Node, Owner, PROGRAMMATIC};
 use crate::state::op::Op;
 use crate::state::place;
 
-impl State {
-    /// Returns an empty graph.
-    pub fn create_graph(&mut self) -> u64 {
-        let id = self.id();
-        self.graphs.insert(Graph {
-            nodes: Vec::new(),
-            place: place::Placement::default(),
-            owner: Owner::Program,
-            execs: 0,
-            objects: Vec::new(),
-            original: 0,
-            buffers: Vec::new(),
-            id,
-        })
-    }
-
+impl GraphDefinitions {
     pub(super) fn check_dependencies(
         &self,
         graph: u64,
@@ -43,113 +30,6 @@ impl State {
             check_edge(&entry.op, data, to)?;
         }
         Ok(())
-    }
-
-    /// Adds a node. The address of an alloc node is chosen here.
-    pub fn add_node(&mut self, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
-        self.graph(graph)?;
-        self.check_dependencies(graph, &dependencies, Some(&op))?;
-        if op.is_memory() && matches!(self.graph(graph)?.owner, Owner::Cloned(_) | Owner::Moved(_)) {
-            return Err(log::say(Status::NOT_SUPPORTED, "a memory node for a graph that is a child"));
-        }
-        let mut freed = place::Row::default();
-        for (node, _) in &dependencies {
-            freed.join(&self.node(*node)?.freed);
-        }
-        let op = match op {
-            Op::Free(address) => {
-                freed.insert(self.plan_free(graph, address)?);
-                op
-            }
-            op => op,
-        };
-        let local = self
-            .graph(graph)?
-            .nodes
-            .last()
-            .map_or(Ok(0), |&last| self.node(last).map(|last| last.local + 1))?;
-        let before: Vec<u64> = dependencies.iter().map(|dependency| dependency.0).collect();
-        let entry = Node {
-            graph,
-            op,
-            dependencies,
-            dependents: Vec::new(),
-            freed,
-            note: None,
-            members: None,
-            original: 0,
-            local,
-        };
-        let node = self.nodes.insert(entry);
-        if let Err(status) = self.plan_allocation(graph, node) {
-            self.nodes.remove(node);
-            return Err(status);
-        }
-        for before in before {
-            if let Some(before) = self.nodes.get_mut(before) {
-                before.dependents.push(node);
-            }
-        }
-        self.graph_mut(graph)?.nodes.push(node);
-        Ok(node)
-    }
-
-    fn plan_allocation(&mut self, graph: u64, node: u64) -> Result {
-        let State { graphs, nodes, memory, .. } = self;
-        let graph = graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)?;
-        let entry = nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
-        if let Op::Alloc { address, bytes, device, .. } = &mut entry.op {
-            if *bytes == 0 {
-                return Err(log::say(Status::INVALID_VALUE, "an allocation of 0 bytes"));
-            }
-            if *bytes > memory.total() {
-                return Err(Status::OUT_OF_MEMORY);
-            }
-            *address = graph.place.allocate(memory, *bytes, *device, node, &entry.freed, config().reuse)?;
-        }
-        Ok(())
-    }
-
-    /// Records a free node of a graph: for the graph's own allocation, or for one that another graph does not free.
-    fn plan_free(&mut self, graph: u64, address: u64) -> Result<usize> {
-        let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
-        if self.graph(graph)?.place.can_free(address) {
-            return Ok(self.graph_mut(graph)?.place.free(address));
-        }
-        if self.graph(graph)?.place.can_free_elsewhere(address) {
-            return Err(no("which a node of another graph frees"));
-        }
-        let owner = self.graphs.iter().find(|(_, other)| other.place.can_free_elsewhere(address));
-        if let Some(owner) = owner.map(|(owner, _)| owner) {
-            self.graph_mut(owner)?.place.free_elsewhere(address, true);
-        } else {
-            // The allocation may outlive its graph.
-            let left = self.memory.at(address);
-            if !left.is_some_and(|found| matches!(found.kind, crate::memory::Kind::Graph(node) if self.nodes.get(node).is_none())) {
-                return Err(no("where no alloc node's allocation is that no node frees yet"));
-            }
-        }
-        Ok(self.graph_mut(graph)?.place.free(address))
-    }
-
-    /// Returns true if a graph or one of its child graphs has memory nodes.
-    pub fn has_memory(&self, graph: u64) -> bool {
-        self.any_node(graph, Op::is_memory)
-    }
-
-    /// Returns true if `is` holds for any node of a graph or of its child graphs.
-    pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
-        let mut graphs = vec![graph];
-        while let Some(graph) = graphs.pop() {
-            for &node in self.graphs.get(graph).map_or(&[][..], |graph| &graph.nodes) {
-                let Some(node) = self.nodes.get(node) else { continue };
-                if is(&node.op) {
-                    return true;
-                }
-                graphs.extend(node.op.graphs());
-            }
-        }
-        false
     }
 
     /// Adds edges, given by their ends.
@@ -206,185 +86,288 @@ impl State {
         }
         Ok(())
     }
+}
 
-    /// Destroys a node and its edges.
-    pub fn destroy_node(&mut self, node: u64) -> Result {
-        let graph = self.node(node)?.graph;
-        if self.has_memory(graph) {
-            return Err(log::say(
-                Status::NOT_SUPPORTED,
-                "nodes of a graph with memory nodes cannot be destroyed",
-            ));
-        }
-        let entry = self.nodes.remove(node).ok_or(Status::INVALID_VALUE)?;
-        for (before, _) in entry.dependencies {
-            if let Some(before) = self.nodes.get_mut(before) {
-                before.dependents.retain(|&other| other != node);
-            }
-        }
-        for after in entry.dependents {
-            if let Some(after) = self.nodes.get_mut(after) {
-                after.dependencies.retain(|dependency| dependency.0 != node);
-            }
-        }
-        self.graph_mut(graph)?.nodes.retain(|&other| other != node);
-        if let Op::Conditional(conditional) = &entry.op {
-            self.release_handle(conditional.handle);
-        }
-        entry.op.graphs().iter().for_each(|&inner| self.remove_graph(inner));
-        Ok(())
+/// Returns an empty graph.
+pub fn create_graph(state: &mut State) -> u64 {
+    let id = state.id();
+    state.definitions.graphs.insert(Graph {
+        nodes: Vec::new(),
+        place: place::Placement::default(),
+        owner: Owner::Program,
+        execs: 0,
+        objects: Vec::new(),
+        original: 0,
+        buffers: Vec::new(),
+        id,
+    })
+}
+
+/// Adds a node. The address of an alloc node is chosen here.
+pub fn add_node(state: &mut State, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
+    state.definitions.graph(graph)?;
+    state.definitions.check_dependencies(graph, &dependencies, Some(&op))?;
+    if op.is_memory() && matches!(state.definitions.graph(graph)?.owner, Owner::Cloned(_) | Owner::Moved(_)) {
+        return Err(log::say(Status::NOT_SUPPORTED, "a memory node for a graph that is a child"));
     }
-
-    /// Returns a copy of a graph; nodes of the copy know their originals.
-    pub fn clone_graph(&mut self, graph: u64) -> Result<u64> {
-        if self.has_memory(graph) {
-            return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
-        }
-        if self.has_conditionals(graph) {
-            return Err(log::say(Status::NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned"));
-        }
-        let top = self.create_graph();
-        let mut work = vec![(graph, top)];
-        while let Some((from, to)) = work.pop() {
-            let source = self.graph(from)?;
-            let (nodes, objects, buffers) =
-                (source.nodes.clone(), source.objects.clone(), source.buffers.clone());
-            let mut images = BTreeMap::new();
-            for &node in &nodes {
-                images.insert(node, self.clone_node(node, to, &mut work)?);
-            }
-            let image_of = |node: &u64| images.get(node).copied().unwrap_or(0);
-            for (&node, &image) in &images {
-                let entry = self.node(node)?;
-                let before: Dependencies =
-                    entry.dependencies.iter().map(|(n, data)| (image_of(n), *data)).collect();
-                let after: Vec<u64> = entry.dependents.iter().map(image_of).collect();
-                if let Some(entry) = self.nodes.get_mut(image) {
-                    (entry.dependencies, entry.dependents) = (before, after);
-                }
-            }
-            for &(object, count) in &objects {
-                if let Some(object) = self.objects.get_mut(object) {
-                    object.references += count;
-                }
-            }
-            let copy = self.graph_mut(to)?;
-            copy.nodes = nodes.iter().map(image_of).collect();
-            copy.original = from;
-            copy.objects = objects;
-            copy.buffers = buffers;
-            for buffer in &mut copy.buffers {
-                buffer.users.iter_mut().for_each(|user| user.0 = image_of(&user.0));
-            }
-        }
-        Ok(top)
+    let mut freed = place::Row::default();
+    for (node, _) in &dependencies {
+        freed.join(&state.definitions.node(*node)?.freed);
     }
-
-    /// Adds a copy of a node, without edges, to a graph. The graph of a child node, with its empty copy, is added to `work`.
-    fn clone_node(&mut self, node: u64, to: u64, work: &mut Vec<(u64, u64)>) -> Result<u64> {
-        let entry = self.node(node)?;
-        let (mut op, local) = (entry.op.clone(), entry.local);
-        let (note, members) = (entry.note.clone(), entry.members.clone());
-        if let Op::Child(child) = &mut op {
-            let inner = self.create_graph();
-            work.push((*child, inner));
-            *child = inner;
+    let op = match op {
+        Op::Free(address) => {
+            freed.insert(plan_free(state, graph, address)?);
+            op
         }
-        let inner = if let Op::Child(inner) = op { inner } else { 0 };
-        let image = self.nodes.insert(Node {
-            graph: to,
-            op,
-            dependencies: Vec::new(),
-            dependents: Vec::new(),
-            freed: place::Row::default(),
-            note,
-            members,
-            original: node,
-            local,
-        });
-        if let Some(inner) = self.graphs.get_mut(inner) {
-            inner.owner = Owner::Cloned(image);
-        }
-        Ok(image)
+        op => op,
+    };
+    let local = state
+        .definitions
+        .graph(graph)?
+        .nodes
+        .last()
+        .map_or(Ok(0), |&last| state.definitions.node(last).map(|last| last.local + 1))?;
+    let before: Vec<u64> = dependencies.iter().map(|dependency| dependency.0).collect();
+    let entry = Node {
+        graph,
+        op,
+        dependencies,
+        dependents: Vec::new(),
+        freed,
+        note: None,
+        members: None,
+        original: 0,
+        local,
+    };
+    let node = state.definitions.nodes.insert(entry);
+    if let Err(status) = plan_allocation(state, graph, node) {
+        state.definitions.nodes.remove(node);
+        return Err(status);
     }
-
-    /// Adds a child node: a clone of the graph, or the graph itself.
-    pub fn add_child(
-        &mut self,
-        graph: u64,
-        dependencies: Dependencies,
-        child: u64,
-        moved: bool,
-    ) -> Result<u64> {
-        self.check_dependencies(graph, &dependencies, None)?;
-        let inner = self.graph(child)?;
-        if child == graph || (moved && (inner.owner != Owner::Program || inner.execs > 0)) {
-            return Err(Status::INVALID_VALUE);
+    for before in before {
+        if let Some(before) = state.definitions.nodes.get_mut(before) {
+            before.dependents.push(node);
         }
-        if !moved && self.has_memory(child) {
-            let what = "a graph with memory nodes can only be moved into a child node";
-            return Err(log::say(Status::NOT_SUPPORTED, what));
-        }
-        if self.has_conditionals(child) {
-            let what = "a graph with conditional nodes cannot be a child";
-            return Err(log::say(Status::NOT_SUPPORTED, what));
-        }
-        let inner = if moved { child } else { self.clone_graph(child)? };
-        let node = self.add_node(graph, dependencies, Op::Child(inner))?;
-        let owner = if moved { Owner::Moved(node) } else { Owner::Cloned(node) };
-        self.graph_mut(inner)?.owner = owner;
-        Ok(node)
     }
+    state.definitions.graph_mut(graph)?.nodes.push(node);
+    Ok(node)
+}
 
-    /// Destroys a graph of the program.
-    pub fn destroy_graph(&mut self, graph: u64) -> Result {
-        if self.graph(graph)?.owner != Owner::Program {
-            return Err(Status::INVALID_VALUE);
+fn plan_allocation(state: &mut State, graph: u64, node: u64) -> Result {
+    let State { definitions: GraphDefinitions { graphs, nodes, .. }, memory, .. } = state;
+    let graph = graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)?;
+    let entry = nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
+    if let Op::Alloc { address, bytes, device, .. } = &mut entry.op {
+        if *bytes == 0 {
+            return Err(log::say(Status::INVALID_VALUE, "an allocation of 0 bytes"));
         }
-        self.remove_graph(graph);
-        Ok(())
+        if *bytes > memory.total() {
+            return Err(Status::OUT_OF_MEMORY);
+        }
+        *address = graph.place.allocate(memory, *bytes, *device, node, &entry.freed, config().reuse)?;
     }
+    Ok(())
+}
 
-    /// Destroys a graph and its child graphs.
-    pub fn remove_graph(&mut self, graph: u64) {
-        let mut work = vec![graph];
-        while let Some(graph) = work.pop() {
-            let Some(entry) = self.graphs.remove(graph) else { continue };
-            for node in entry.nodes {
-                let Some(op) = self.nodes.remove(node).map(|node| node.op) else { continue };
-                work.extend(op.graphs());
-                match op {
-                    Op::Free(address) => {
-                        for (_, other) in self.graphs.iter_mut() {
-                            if other.place.can_free_elsewhere(address) {
-                                other.place.free_elsewhere(address, false);
-                            }
+/// Records a free node of a graph: for the graph's own allocation, or for one that another graph does not free.
+fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
+    let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
+    if state.definitions.graph(graph)?.place.can_free(address) {
+        return Ok(state.definitions.graph_mut(graph)?.place.free(address));
+    }
+    if state.definitions.graph(graph)?.place.can_free_elsewhere(address) {
+        return Err(no("which a node of another graph frees"));
+    }
+    let owner = state.definitions.graphs.iter().find(|(_, other)| other.place.can_free_elsewhere(address));
+    if let Some(owner) = owner.map(|(owner, _)| owner) {
+        state.definitions.graph_mut(owner)?.place.free_elsewhere(address, true);
+    } else {
+        // The allocation may outlive its graph.
+        let (left, nodes) = (state.memory.at(address), &state.definitions.nodes);
+        if !left.is_some_and(|found| matches!(found.kind, Kind::Graph(node) if nodes.get(node).is_none())) {
+            return Err(no("where no alloc node's allocation is that no node frees yet"));
+        }
+    }
+    Ok(state.definitions.graph_mut(graph)?.place.free(address))
+}
+
+/// Destroys a node and its edges.
+pub fn destroy_node(state: &mut State, node: u64) -> Result {
+    let graph = state.definitions.node(node)?.graph;
+    if state.definitions.has_memory(graph) {
+        return Err(log::say(
+            Status::NOT_SUPPORTED,
+            "nodes of a graph with memory nodes cannot be destroyed",
+        ));
+    }
+    let entry = state.definitions.nodes.remove(node).ok_or(Status::INVALID_VALUE)?;
+    for (before, _) in entry.dependencies {
+        if let Some(before) = state.definitions.nodes.get_mut(before) {
+            before.dependents.retain(|&other| other != node);
+        }
+    }
+    for after in entry.dependents {
+        if let Some(after) = state.definitions.nodes.get_mut(after) {
+            after.dependencies.retain(|dependency| dependency.0 != node);
+        }
+    }
+    state.definitions.graph_mut(graph)?.nodes.retain(|&other| other != node);
+    if let Op::Conditional(conditional) = &entry.op {
+        state.definitions.release_handle(conditional.handle);
+    }
+    entry.op.graphs().iter().for_each(|&inner| remove_graph(state, inner));
+    Ok(())
+}
+
+/// Returns a copy of a graph; nodes of the copy know their originals.
+pub fn clone_graph(state: &mut State, graph: u64) -> Result<u64> {
+    if state.definitions.has_memory(graph) {
+        return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
+    }
+    if state.definitions.has_conditionals(graph) {
+        return Err(log::say(Status::NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned"));
+    }
+    let top = create_graph(state);
+    let mut work = vec![(graph, top)];
+    while let Some((from, to)) = work.pop() {
+        let source = state.definitions.graph(from)?;
+        let (nodes, objects, buffers) =
+            (source.nodes.clone(), source.objects.clone(), source.buffers.clone());
+        let mut images = BTreeMap::new();
+        for &node in &nodes {
+            images.insert(node, clone_node(state, node, to, &mut work)?);
+        }
+        let image_of = |node: &u64| images.get(node).copied().unwrap_or(0);
+        for (&node, &image) in &images {
+            let entry = state.definitions.node(node)?;
+            let before: Dependencies =
+                entry.dependencies.iter().map(|(n, data)| (image_of(n), *data)).collect();
+            let after: Vec<u64> = entry.dependents.iter().map(image_of).collect();
+            if let Some(entry) = state.definitions.nodes.get_mut(image) {
+                (entry.dependencies, entry.dependents) = (before, after);
+            }
+        }
+        for &(object, count) in &objects {
+            if let Some(object) = state.objects.get_mut(object) {
+                object.references += count;
+            }
+        }
+        let copy = state.definitions.graph_mut(to)?;
+        copy.nodes = nodes.iter().map(image_of).collect();
+        copy.original = from;
+        copy.objects = objects;
+        copy.buffers = buffers;
+        for buffer in &mut copy.buffers {
+            buffer.users.iter_mut().for_each(|user| user.0 = image_of(&user.0));
+        }
+    }
+    Ok(top)
+}
+
+/// Adds a copy of a node, without edges, to a graph. The graph of a child node, with its empty copy, is added to `work`.
+fn clone_node(state: &mut State, node: u64, to: u64, work: &mut Vec<(u64, u64)>) -> Result<u64> {
+    let entry = state.definitions.node(node)?;
+    let (mut op, local) = (entry.op.clone(), entry.local);
+    let (note, members) = (entry.note.clone(), entry.members.clone());
+    if let Op::Child(child) = &mut op {
+        let inner = create_graph(state);
+        work.push((*child, inner));
+        *child = inner;
+    }
+    let inner = if let Op::Child(inner) = op { inner } else { 0 };
+    let image = state.definitions.nodes.insert(Node {
+        graph: to,
+        op,
+        dependencies: Vec::new(),
+        dependents: Vec::new(),
+        freed: place::Row::default(),
+        note,
+        members,
+        original: node,
+        local,
+    });
+    if let Some(inner) = state.definitions.graphs.get_mut(inner) {
+        inner.owner = Owner::Cloned(image);
+    }
+    Ok(image)
+}
+
+/// Adds a child node: a clone of the graph, or the graph itself.
+pub fn add_child(
+    state: &mut State,
+    graph: u64,
+    dependencies: Dependencies,
+    child: u64,
+    moved: bool,
+) -> Result<u64> {
+    state.definitions.check_dependencies(graph, &dependencies, None)?;
+    let inner = state.definitions.graph(child)?;
+    if child == graph || (moved && (inner.owner != Owner::Program || inner.execs > 0)) {
+        return Err(Status::INVALID_VALUE);
+    }
+    if !moved && state.definitions.has_memory(child) {
+        let what = "a graph with memory nodes can only be moved into a child node";
+        return Err(log::say(Status::NOT_SUPPORTED, what));
+    }
+    if state.definitions.has_conditionals(child) {
+        let what = "a graph with conditional nodes cannot be a child";
+        return Err(log::say(Status::NOT_SUPPORTED, what));
+    }
+    let inner = if moved { child } else { clone_graph(state, child)? };
+    let node = add_node(state, graph, dependencies, Op::Child(inner))?;
+    let owner = if moved { Owner::Moved(node) } else { Owner::Cloned(node) };
+    state.definitions.graph_mut(inner)?.owner = owner;
+    Ok(node)
+}
+
+/// Destroys a graph of the program.
+pub fn destroy_graph(state: &mut State, graph: u64) -> Result {
+    if state.definitions.graph(graph)?.owner != Owner::Program {
+        return Err(Status::INVALID_VALUE);
+    }
+    remove_graph(state, graph);
+    Ok(())
+}
+
+/// Destroys a graph and its child graphs.
+pub fn remove_graph(state: &mut State, graph: u64) {
+    let mut work = vec![graph];
+    while let Some(graph) = work.pop() {
+        let Some(entry) = state.definitions.graphs.remove(graph) else { continue };
+        for node in entry.nodes {
+            let Some(op) = state.definitions.nodes.remove(node).map(|node| node.op) else { continue };
+            work.extend(op.graphs());
+            match op {
+                Op::Free(address) => {
+                    for (_, other) in state.definitions.graphs.iter_mut() {
+                        if other.place.can_free_elsewhere(address) {
+                            other.place.free_elsewhere(address, false);
                         }
                     }
-                    Op::Conditional(conditional) => self.release_handle(conditional.handle),
-                    _ => {}
                 }
+                Op::Conditional(conditional) => state.definitions.release_handle(conditional.handle),
+                _ => {}
             }
-            entry.place.ranges().iter().for_each(|&start| self.memory.release(start));
-            self.remove_handles(graph);
-            for (object, count) in entry.objects {
-                self.drop_references(object, count);
-            }
+        }
+        entry.place.ranges().iter().for_each(|&start| state.memory.release(start));
+        state.definitions.remove_handles(graph);
+        for (object, count) in entry.objects {
+            drop_references(state, object, count);
         }
     }
+}
 
-    /// Releases references to a user object; the last release destroys it.
-    pub fn drop_references(&mut self, object: u64, count: u64) {
-        let Some(entry) = self.objects.get_mut(object) else { return };
-        entry.references = entry.references.saturating_sub(count);
-        if entry.references == 0
-            && let Some(object) = self.objects.remove(object)
-            && let Some(destroy) = object.destroy
-        {
-            // SAFETY: the program passed the function to be called once in this way. The function may not call the driver,
-            // so the lock may stay held.
-            crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
-        }
+/// Releases references to a user object; the last release destroys it.
+pub fn drop_references(state: &mut State, object: u64, count: u64) {
+    let Some(entry) = state.objects.get_mut(object) else { return };
+    entry.references = entry.references.saturating_sub(count);
+    if entry.references == 0
+        && let Some(object) = state.objects.remove(object)
+        && let Some(destroy) = object.destroy
+    {
+        // SAFETY: the program passed the function to be called once in this way. The function may not call the driver,
+        // so the lock may stay held.
+        crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
     }
 }
 

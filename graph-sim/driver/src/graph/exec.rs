@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::refusal::{RESULT_ERROR, Refusal};
 use crate::base::log;
 use crate::base::status::{Result, Status};
 use crate::base::types::{
     INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
 };
+use crate::graph::conditional;
+use crate::graph::edit;
+use crate::graph::flatten;
 use crate::memory::Kind;
 use crate::state::State;
 use crate::state::exec::{Exec, ExecNode};
@@ -35,7 +39,8 @@ impl ExecNode {
         }
         match &self.op {
             Op::Kernel(launch) => {
-                let kernel = state.functions.get(launch.function).map_or("?", |function| function.name());
+                let kernel =
+                    state.code.functions.get(launch.function).map_or("?", |function| function.name());
                 format!("#{} (kernel `{kernel}`)", self.local)
             }
             op => format!("#{} ({})", self.local, op.word()),
@@ -43,184 +48,170 @@ impl ExecNode {
     }
 }
 
-/// A failed instantiation: the error, the `CUgraphInstantiateResult`, and the node.
-pub struct Refusal(pub Status, pub u32, pub u64);
+/// Instantiates a graph.
+pub fn instantiate(state: &mut State, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
+    let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
+    let Ok(entry) = state.definitions.graph(graph) else {
+        return Err(Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0));
+    };
+    let known =
+        INSTANTIATE_AUTO_FREE | INSTANTIATE_UPLOAD | INSTANTIATE_DEVICE_LAUNCH | INSTANTIATE_NODE_PRIORITY;
+    if flags & !known != 0 || flags & INSTANTIATE_AUTO_FREE != 0 && flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
+        return refuse(Status::INVALID_VALUE, "instantiation flags that do not go together");
+    }
+    if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
+        return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
+    }
+    if entry.owner != Owner::Program {
+        let what = "a child graph, or a body, cannot be instantiated by itself";
+        return refuse(Status::INVALID_VALUE, what);
+    }
+    if entry.execs > 0 && state.definitions.has_memory(graph) {
+        let what = "a graph with memory nodes can have one instance at a time";
+        return refuse(Status::NOT_SUPPORTED, what);
+    }
+    if entry.execs > 0 && state.definitions.has_conditionals(graph) {
+        let what = "a graph with conditional nodes can have one instance at a time";
+        return refuse(Status::NOT_SUPPORTED, what);
+    }
+    let (nodes, shape, conditions) = flatten::flatten(state, graph)?;
+    state.definitions.check_handles(graph)?;
+    conditional::check_bodies(state, &nodes, &shape, &conditions)?;
+    let ranges = ranges_of(state, graph);
+    ranges.iter().for_each(|&start| state.memory.hold(start));
+    let objects = objects_of(state, graph);
+    for &(object, count) in &objects {
+        if let Some(object) = state.objects.get_mut(object) {
+            object.references += count;
+        }
+    }
+    if let Ok(entry) = state.definitions.graph_mut(graph) {
+        entry.execs += 1;
+    }
+    let id = state.id();
+    let salt = nodes.len() as u64;
+    let (shape, conditions) = (Arc::new(shape), Arc::new(conditions));
+    let launches = 0;
+    let exec = Exec { graph, flags, nodes, shape, conditions, ranges, launches, salt, objects, id };
+    Ok(state.execs.insert(exec))
+}
 
-pub(super) const RESULT_ERROR: u32 = 1;
-pub(super) const RESULT_STRUCTURE: u32 = 2;
-pub(super) const RESULT_OPERATION: u32 = 3;
-pub(super) const RESULT_UNUSED_HANDLE: u32 = 5;
+fn ranges_of(state: &State, graph: u64) -> Vec<u64> {
+    let mut ranges = Vec::new();
+    each_within(state, graph, |entry| ranges.extend_from_slice(entry.place.ranges()));
+    ranges
+}
 
-impl State {
-    /// Instantiates a graph.
-    pub fn instantiate(&mut self, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
-        let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
-        let Ok(entry) = self.graph(graph) else {
-            return Err(Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0));
-        };
-        let known = INSTANTIATE_AUTO_FREE
-            | INSTANTIATE_UPLOAD
-            | INSTANTIATE_DEVICE_LAUNCH
-            | INSTANTIATE_NODE_PRIORITY;
-        if flags & !known != 0 || flags & INSTANTIATE_AUTO_FREE != 0 && flags & INSTANTIATE_DEVICE_LAUNCH != 0
+/// Returns the references of a graph, its child graphs and its bodies to objects of the program, which an instance keeps.
+fn objects_of(state: &State, graph: u64) -> Vec<(u64, u64)> {
+    let mut objects = Vec::new();
+    each_within(state, graph, |entry| objects.extend_from_slice(&entry.objects));
+    objects
+}
+
+/// Visits a graph, its child graphs and its bodies.
+fn each_within<'s>(state: &'s State, graph: u64, mut visit: impl FnMut(&'s Graph)) {
+    let mut work = vec![graph];
+    while let Some(graph) = work.pop() {
+        let Some(entry) = state.definitions.graphs.get(graph) else { continue };
+        visit(entry);
+        let ops = entry.nodes.iter().filter_map(|&node| state.definitions.nodes.get(node));
+        work.extend(ops.flat_map(|node| node.op.graphs()));
+    }
+}
+
+/// Destroys an instance. Allocations that its launches left stay.
+pub fn destroy_exec(state: &mut State, exec: u64) -> Result {
+    let exec = state.execs.remove(exec).ok_or(Status::INVALID_VALUE)?;
+    exec.ranges.iter().for_each(|&start| state.memory.release(start));
+    if let Some(graph) = state.definitions.graphs.get_mut(exec.graph) {
+        graph.execs = graph.execs.saturating_sub(1);
+    }
+    for (object, count) in exec.objects {
+        edit::drop_references(state, object, count);
+    }
+    Ok(())
+}
+
+/// Updates the parameters of an instance's node.
+pub fn update_node(state: &mut State, exec: u64, node: u64, op: Op) -> Result {
+    conditional::keeps_memory(state, exec, node, &op)?;
+    let before = state.exec_mut(exec)?.find(node)?.op.clone();
+    if moves(state, &before, &op) {
+        return Err(log::say(
+            Status::INVALID_VALUE,
+            "the context of a copy cannot be changed during an update",
+        ));
+    }
+    let old = state.exec_mut(exec)?.find(node)?;
+    let result = permitted(&old.op, &op);
+    if result != Update::Success {
+        let what = "parameters that an instance's node cannot be given";
+        return Err(log::say(Status::INVALID_VALUE, what));
+    }
+    let op = keep_attributes(&old.op, op);
+    if let Op::Kernel(launch) = &op {
+        kernel::check_residency(state, launch)?;
+    }
+    state.exec_mut(exec)?.find(node)?.op = op;
+    Ok(())
+}
+
+/// Returns true if an update gives a copy memory of a device that was allocated in another context than the memory before.
+fn moves(state: &State, old: &Op, new: &Op) -> bool {
+    let (Op::Copy(old), Op::Copy(new)) = (old, new) else { return false };
+    let context = |start: u64| {
+        let found = state.memory.find(start);
+        found.filter(|found| !found.on_host() || found.kind == Kind::Managed).map(|found| found.context)
+    };
+    [(&old.from, &new.from), (&old.to, &new.to)].into_iter().any(|(old, new)| {
+        context(old.at.start).zip(context(new.at.start)).is_some_and(|(old, new)| old != new)
+    })
+}
+
+/// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes, and
+/// the error holds the graph's node and the instance's node.
+pub fn update_exec(state: &mut State, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
+    let fail = |why, node, from| Err((why, node, from));
+    let (Ok(old), Ok(entry)) = (state.exec(exec), state.definitions.graph(graph)) else {
+        return fail(Update::NotSupported, 0, 0);
+    };
+    let instances = entry.execs;
+    if state.definitions.has_memory(graph) && instances > 0 && old.graph != graph {
+        return fail(Update::NotSupported, 0, 0);
+    }
+    let Ok((nodes, shape, conditions)) = flatten::flatten(state, graph) else {
+        return fail(Update::NotSupported, 0, 0);
+    };
+    if nodes.len() != old.nodes.len() {
+        return fail(Update::TopologyChanged, nodes.last().map_or(0, |node| node.node), 0);
+    }
+    let sorted = |list: &Vec<usize>| list.iter().copied().collect::<BTreeSet<_>>();
+    for (at, (new, old_node)) in nodes.iter().zip(&old.nodes).enumerate() {
+        if new.op.kind() != old_node.op.kind() {
+            return fail(Update::NodeTypeChanged, new.node, old_node.node);
+        }
+        if sorted(&shape.full[at]) != sorted(&old.shape.full[at])
+            || sorted(&shape.programmatic[at]) != sorted(&old.shape.programmatic[at])
         {
-            return refuse(Status::INVALID_VALUE, "instantiation flags that do not go together");
+            return fail(Update::TopologyChanged, new.node, old_node.node);
         }
-        if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
-            return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
-        }
-        if entry.owner != Owner::Program {
-            let what = "a child graph, or a body, cannot be instantiated by itself";
-            return refuse(Status::INVALID_VALUE, what);
-        }
-        if entry.execs > 0 && self.has_memory(graph) {
-            let what = "a graph with memory nodes can have one instance at a time";
-            return refuse(Status::NOT_SUPPORTED, what);
-        }
-        if entry.execs > 0 && self.has_conditionals(graph) {
-            let what = "a graph with conditional nodes can have one instance at a time";
-            return refuse(Status::NOT_SUPPORTED, what);
-        }
-        let (nodes, shape, conditions) = self.flatten(graph)?;
-        self.check_handles(graph)?;
-        self.check_bodies(&nodes, &shape, &conditions)?;
-        let ranges = self.ranges_of(graph);
-        ranges.iter().for_each(|&start| self.memory.hold(start));
-        let objects = self.objects_of(graph);
-        for &(object, count) in &objects {
-            if let Some(object) = self.objects.get_mut(object) {
-                object.references += count;
-            }
-        }
-        if let Ok(entry) = self.graph_mut(graph) {
-            entry.execs += 1;
-        }
-        let id = self.id();
-        let salt = nodes.len() as u64;
-        let (shape, conditions) = (Arc::new(shape), Arc::new(conditions));
-        let launches = 0;
-        let exec = Exec { graph, flags, nodes, shape, conditions, ranges, launches, salt, objects, id };
-        Ok(self.execs.insert(exec))
-    }
-
-    fn ranges_of(&self, graph: u64) -> Vec<u64> {
-        let mut ranges = Vec::new();
-        self.each_within(graph, |entry| ranges.extend_from_slice(entry.place.ranges()));
-        ranges
-    }
-
-    /// Returns the references of a graph, its child graphs and its bodies to objects of the program, which an instance keeps.
-    fn objects_of(&self, graph: u64) -> Vec<(u64, u64)> {
-        let mut objects = Vec::new();
-        self.each_within(graph, |entry| objects.extend_from_slice(&entry.objects));
-        objects
-    }
-
-    /// Visits a graph, its child graphs and its bodies.
-    fn each_within<'s>(&'s self, graph: u64, mut visit: impl FnMut(&'s Graph)) {
-        let mut work = vec![graph];
-        while let Some(graph) = work.pop() {
-            let Some(entry) = self.graphs.get(graph) else { continue };
-            visit(entry);
-            let ops = entry.nodes.iter().filter_map(|&node| self.nodes.get(node));
-            work.extend(ops.flat_map(|node| node.op.graphs()));
+        match permitted(&old_node.op, &new.op) {
+            Update::Success => {}
+            why => return fail(why, new.node, old_node.node),
         }
     }
-
-    /// Destroys an instance. Allocations that its launches left stay.
-    pub fn destroy_exec(&mut self, exec: u64) -> Result {
-        let exec = self.execs.remove(exec).ok_or(Status::INVALID_VALUE)?;
-        exec.ranges.iter().for_each(|&start| self.memory.release(start));
-        if let Some(graph) = self.graphs.get_mut(exec.graph) {
-            graph.execs = graph.execs.saturating_sub(1);
+    if let Some(entry) = state.execs.get_mut(exec) {
+        entry.conditions = Arc::new(entry.conditions.updated(&conditions));
+        for (old, new) in entry.nodes.iter_mut().zip(nodes) {
+            old.op = new.op;
+            old.note = new.note;
+            // The actors belong to the shape, which no update changes.
+            let count = |members: &Option<Arc<Members>>| members.as_ref().map(|members| members.notes.len());
+            old.members = if count(&old.members) == count(&new.members) { new.members } else { None };
         }
-        for (object, count) in exec.objects {
-            self.drop_references(object, count);
-        }
-        Ok(())
     }
-
-    /// Updates the parameters of an instance's node.
-    pub fn update_node(&mut self, exec: u64, node: u64, op: Op) -> Result {
-        self.keeps_memory(exec, node, &op)?;
-        let before = self.exec_mut(exec)?.find(node)?.op.clone();
-        if self.moves(&before, &op) {
-            return Err(log::say(
-                Status::INVALID_VALUE,
-                "the context of a copy cannot be changed during an update",
-            ));
-        }
-        let old = self.exec_mut(exec)?.find(node)?;
-        let result = permitted(&old.op, &op);
-        if result != Update::Success {
-            let what = "parameters that an instance's node cannot be given";
-            return Err(log::say(Status::INVALID_VALUE, what));
-        }
-        let op = keep_attributes(&old.op, op);
-        if let Op::Kernel(launch) = &op {
-            kernel::check_residency(self, launch)?;
-        }
-        self.exec_mut(exec)?.find(node)?.op = op;
-        Ok(())
-    }
-
-    /// Returns true if an update gives a copy memory of a device that was allocated in another context than the memory before.
-    fn moves(&self, old: &Op, new: &Op) -> bool {
-        let (Op::Copy(old), Op::Copy(new)) = (old, new) else { return false };
-        let context = |start: u64| {
-            let found = self.memory.find(start);
-            found.filter(|found| !found.on_host() || found.kind == Kind::Managed).map(|found| found.context)
-        };
-        [(&old.from, &new.from), (&old.to, &new.to)].into_iter().any(|(old, new)| {
-            context(old.at.start).zip(context(new.at.start)).is_some_and(|(old, new)| old != new)
-        })
-    }
-
-    /// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes, and
-    /// the error holds the graph's node and the instance's node.
-    pub fn update_exec(&mut self, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
-        let fail = |why, node, from| Err((why, node, from));
-        let (Ok(old), Ok(entry)) = (self.exec(exec), self.graph(graph)) else {
-            return fail(Update::NotSupported, 0, 0);
-        };
-        let instances = entry.execs;
-        if self.has_memory(graph) && instances > 0 && old.graph != graph {
-            return fail(Update::NotSupported, 0, 0);
-        }
-        let Ok((nodes, shape, conditions)) = self.flatten(graph) else {
-            return fail(Update::NotSupported, 0, 0);
-        };
-        if nodes.len() != old.nodes.len() {
-            return fail(Update::TopologyChanged, nodes.last().map_or(0, |node| node.node), 0);
-        }
-        let sorted = |list: &Vec<usize>| list.iter().copied().collect::<BTreeSet<_>>();
-        for (at, (new, old_node)) in nodes.iter().zip(&old.nodes).enumerate() {
-            if new.op.kind() != old_node.op.kind() {
-                return fail(Update::NodeTypeChanged, new.node, old_node.node);
-            }
-            if sorted(&shape.full[at]) != sorted(&old.shape.full[at])
-                || sorted(&shape.programmatic[at]) != sorted(&old.shape.programmatic[at])
-            {
-                return fail(Update::TopologyChanged, new.node, old_node.node);
-            }
-            match permitted(&old_node.op, &new.op) {
-                Update::Success => {}
-                why => return fail(why, new.node, old_node.node),
-            }
-        }
-        if let Some(entry) = self.execs.get_mut(exec) {
-            entry.conditions = Arc::new(entry.conditions.updated(&conditions));
-            for (old, new) in entry.nodes.iter_mut().zip(nodes) {
-                old.op = new.op;
-                old.note = new.note;
-                // The actors belong to the shape, which no update changes.
-                let count =
-                    |members: &Option<Arc<Members>>| members.as_ref().map(|members| members.notes.len());
-                old.members = if count(&old.members) == count(&new.members) { new.members } else { None };
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Returns the result of an update of an instance's node from `old` to `new`.

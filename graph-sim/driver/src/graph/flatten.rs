@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::exec::{RESULT_ERROR, RESULT_OPERATION, RESULT_STRUCTURE, Refusal};
+use super::refusal::{RESULT_ERROR, RESULT_OPERATION, RESULT_STRUCTURE, Refusal};
 use crate::base::log;
 use crate::base::status::Status;
 use crate::state::State;
@@ -101,11 +101,11 @@ impl Flat<'_> {
         bodies: &mut Vec<BodyGraph>,
     ) -> Result<(), Refusal> {
         let state = self.state;
-        let entry = state.graph(graph).map_err(|_| wrong())?;
+        let entry = state.definitions.graph(graph).map_err(|_| wrong())?;
         self.buffers.extend(entry.buffers.iter().map(|buffer| (buffer.clone(), scope)));
         let first = self.nodes.len();
         for &handle in &entry.nodes {
-            let node = state.node(handle).map_err(|_| wrong())?;
+            let node = state.definitions.node(handle).map_err(|_| wrong())?;
             let at = match &node.op {
                 Op::Child(child) => {
                     let (entry, exit) =
@@ -122,7 +122,7 @@ impl Flat<'_> {
                     self.order(entry, exit);
                     let (number, kind) = (conditional.handle, conditional.kind);
                     self.scopes.branches.insert(entry, Branch { kind, bodies: Vec::new() });
-                    let condition = state.conditions.get(number).ok_or_else(wrong)?;
+                    let condition = state.definitions.conditions.get(number).ok_or_else(wrong)?;
                     self.conditions.add(number, condition, entry);
                     bodies.extend(
                         conditional
@@ -139,7 +139,7 @@ impl Flat<'_> {
         }
         let last = self.nodes.len();
         for &handle in &entry.nodes {
-            let node = state.node(handle).map_err(|_| wrong())?;
+            let node = state.definitions.node(handle).map_err(|_| wrong())?;
             let at = self.index[&handle];
             for (before, data) in &node.dependencies {
                 let known = self.exits.get(before).or_else(|| self.index.get(before));
@@ -172,7 +172,7 @@ impl Flat<'_> {
         }
         for node in &nodes {
             if let Op::Kernel(launch) = &node.op
-                && self.state.functions.get(launch.function).is_none()
+                && self.state.code.functions.get(launch.function).is_none()
             {
                 return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
             }
@@ -195,28 +195,26 @@ impl Flat<'_> {
     }
 }
 
-impl State {
-    /// Returns the nodes of a graph, of its child graphs and of its bodies. The nodes of a body directly precede those
-    /// inside it.
-    pub(super) fn flatten(&self, top: u64) -> Result<Parts, Refusal> {
-        let mut flat = Flat {
-            state: self,
-            nodes: Vec::new(),
-            predecessors: Vec::new(),
-            full: Vec::new(),
-            programmatic: Vec::new(),
-            index: BTreeMap::new(),
-            exits: BTreeMap::new(),
-            children: BTreeMap::new(),
-            scopes: Scopes::default(),
-            conditions: Conditions::default(),
-            buffers: Vec::new(),
-        };
-        let mut work = vec![(top, None)];
-        while let Some((graph, parent)) = work.pop() {
-            let bodies = flat.scope(graph, parent)?;
-            work.extend(bodies.into_iter().rev().map(|of| (of.graph, Some(of.body))));
-        }
-        flat.finish()
+/// Returns the nodes of a graph, of its child graphs and of its bodies. The nodes of a body directly precede those
+/// inside it.
+pub(super) fn flatten(state: &State, top: u64) -> Result<Parts, Refusal> {
+    let mut flat = Flat {
+        state,
+        nodes: Vec::new(),
+        predecessors: Vec::new(),
+        full: Vec::new(),
+        programmatic: Vec::new(),
+        index: BTreeMap::new(),
+        exits: BTreeMap::new(),
+        children: BTreeMap::new(),
+        scopes: Scopes::default(),
+        conditions: Conditions::default(),
+        buffers: Vec::new(),
+    };
+    let mut work = vec![(top, None)];
+    while let Some((graph, parent)) = work.pop() {
+        let bodies = flat.scope(graph, parent)?;
+        work.extend(bodies.into_iter().rev().map(|of| (of.graph, Some(of.body))));
     }
+    flat.finish()
 }

@@ -4,6 +4,7 @@
 //! - [`capture`]: graphs made of captured streams
 //! - `conditional`: conditional nodes and their bodies
 //! - `flatten`: the flat list of an instance's nodes
+//! - [`refusal`]: failed instantiations
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
@@ -19,5 +20,6 @@ pub mod exec;
 mod execution;
 mod flatten;
 mod parallel;
+pub mod refusal;
 pub mod run;
 mod turns;

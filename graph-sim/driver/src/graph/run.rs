@@ -29,7 +29,7 @@ pub fn launch(exec: u64, stream: u64) -> Result {
     let mut state = state();
     let context = state.stream_context(stream)?;
     state.exec(exec)?;
-    state.not_captured(stream)?;
+    state.captures.refuse(stream)?;
     let run = prepare(&mut state, exec, context, stream)?;
     execute(state, &run)
 }
@@ -71,7 +71,7 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Ru
         free(state, address)?;
     }
     state.context(context)?;
-    let (seed, parallel) = (state.seed, state.parallel);
+    let (seed, parallel) = (state.options.seed, state.options.parallel);
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
     // Each launch has its own schedule. Seed 0 is the order in which the nodes were added.

@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod conditions;
 mod current;
+pub mod definitions;
 pub mod exec;
 pub mod graph;
 pub mod image;
@@ -17,5 +18,5 @@ pub mod scopes;
 mod store;
 
 pub use current::{current_context, pop_context, push_context, set_current_context};
-pub use resource::{CapturedPoint, Context, Event, Pool, Semaphore, Stream, UserObject};
+pub use resource::{Context, Event, Pool, Semaphore, Stream, UserObject};
 pub use store::{State, state};

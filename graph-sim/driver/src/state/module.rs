@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::image::{Image, Kernel};
+use super::link::Link;
+use crate::base::status::{Result, Status};
+use crate::base::table::Table;
 
 /// A module, or a library, which is the same here.
 pub struct Module {
@@ -42,5 +45,42 @@ impl Function {
     /// Returns its name.
     pub fn name(&self) -> &str {
         &self.kernel().name
+    }
+}
+
+/// The loaded modules with their kernels, and the linkers.
+pub struct LoadedCode {
+    /// Modules, and libraries.
+    pub modules: Table<Module>,
+    /// Kernels of modules.
+    pub functions: Table<Function>,
+    /// Linkers.
+    pub links: Table<Link>,
+}
+
+impl LoadedCode {
+    /// Returns the state without modules.
+    pub fn new() -> Self {
+        LoadedCode { modules: Table::new(4), functions: Table::new(5), links: Table::new(12) }
+    }
+
+    /// Returns a module.
+    pub fn module(&self, module: u64) -> Result<&Module> {
+        self.modules.get(module).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Returns a linker.
+    pub fn link(&self, link: u64) -> Result<&Link> {
+        self.links.get(link).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Returns a linker to change.
+    pub fn link_mut(&mut self, link: u64) -> Result<&mut Link> {
+        self.links.get_mut(link).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Returns a kernel of a module.
+    pub fn function(&self, function: u64) -> Result<&Function> {
+        self.functions.get(function).ok_or(Status::INVALID_HANDLE)
     }
 }

@@ -6,19 +6,27 @@
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::capture::Capture;
-use super::conditions::Handle;
+use super::capture::Captures;
 use super::current::current_context;
+use super::definitions::GraphDefinitions;
 use super::exec::Exec;
-use super::graph::{Graph, Node};
-use super::link::Link;
-use super::module::{Function, Module};
+use super::module::LoadedCode;
 use super::resource::{Context, Device, Event, Pool, Semaphore, Stream, UserObject};
 use crate::base::config::config;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
 use crate::base::types::{STREAM_LEGACY, STREAM_PER_THREAD};
 use crate::memory::Memory;
+
+/// How work is run.
+pub struct ScheduleOptions {
+    /// The seed of the schedules.
+    pub seed: u64,
+    /// True if nodes of a graph that no path orders run at the same time.
+    pub parallel: bool,
+    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
+    pub patience: u64,
+}
 
 /// The state of the driver.
 pub struct State {
@@ -32,16 +40,10 @@ pub struct State {
     pub streams: Table<Stream>,
     /// Events.
     pub events: Table<Event>,
-    /// Modules, and libraries.
-    pub modules: Table<Module>,
-    /// Kernels of modules.
-    pub functions: Table<Function>,
-    /// Linkers.
-    pub links: Table<Link>,
-    /// Graphs.
-    pub graphs: Table<Graph>,
-    /// Nodes of graphs.
-    pub nodes: Table<Node>,
+    /// Modules and linkers.
+    pub code: LoadedCode,
+    /// Graphs with their nodes and handles.
+    pub definitions: GraphDefinitions,
     /// Instantiated graphs.
     pub execs: Table<Exec>,
     /// Memory pools.
@@ -50,20 +52,14 @@ pub struct State {
     pub objects: Table<UserObject>,
     /// Semaphores of other APIs.
     pub semaphores: Table<Semaphore>,
-    /// Conditional handles.
-    pub conditions: Table<Handle>,
     /// Memory of all devices.
     pub memory: Memory,
     /// Stream captures that are under way.
-    pub captures: Vec<Capture>,
+    pub captures: Captures,
     /// Numbers captures, graphs and execs for their `GetId` calls.
     pub ids: u64,
-    /// The seed of the schedules.
-    pub seed: u64,
-    /// True if nodes of a graph that no path orders run at the same time.
-    pub parallel: bool,
-    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
-    pub patience: u64,
+    /// How work is run.
+    pub options: ScheduleOptions,
     /// The contexts whose work looks as if it were not over.
     pub held: BTreeSet<u64>,
 }
@@ -77,22 +73,20 @@ impl State {
             contexts: Table::new(1),
             streams: Table::new(2),
             events: Table::new(3),
-            modules: Table::new(4),
-            functions: Table::new(5),
-            links: Table::new(12),
-            graphs: Table::new(6),
-            nodes: Table::new(7),
+            code: LoadedCode::new(),
+            definitions: GraphDefinitions::new(),
             execs: Table::new(8),
             pools: Table::new(9),
             objects: Table::new(10),
             semaphores: Table::new(13),
-            conditions: Table::new(11),
             memory: Memory::new(count),
-            captures: Vec::new(),
+            captures: Captures::default(),
             ids: 0,
-            seed: config().seed,
-            parallel: config().parallel,
-            patience: config().patience,
+            options: ScheduleOptions {
+                seed: config().seed,
+                parallel: config().parallel,
+                patience: config().patience,
+            },
             held: BTreeSet::new(),
         };
         for device in 0..count {
@@ -108,41 +102,6 @@ impl State {
             });
         }
         state
-    }
-
-    /// Returns a module.
-    pub fn module(&self, module: u64) -> Result<&Module> {
-        self.modules.get(module).ok_or(Status::INVALID_HANDLE)
-    }
-
-    /// Returns a linker.
-    pub fn link(&self, link: u64) -> Result<&Link> {
-        self.links.get(link).ok_or(Status::INVALID_HANDLE)
-    }
-
-    /// Returns a linker to change.
-    pub fn link_mut(&mut self, link: u64) -> Result<&mut Link> {
-        self.links.get_mut(link).ok_or(Status::INVALID_HANDLE)
-    }
-
-    /// Returns a kernel of a module.
-    pub fn function(&self, function: u64) -> Result<&Function> {
-        self.functions.get(function).ok_or(Status::INVALID_HANDLE)
-    }
-
-    /// Returns a graph.
-    pub fn graph(&self, graph: u64) -> Result<&Graph> {
-        self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// Returns a graph to change.
-    pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
-        self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// Returns a node.
-    pub fn node(&self, node: u64) -> Result<&Node> {
-        self.nodes.get(node).ok_or(Status::INVALID_VALUE)
     }
 
     /// Returns an instance.

@@ -30,7 +30,7 @@ pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 
 /// Checks the configuration of a launch, as the driver does when it is enqueued.
 pub fn check(state: &State, launch: &Launch) -> Result {
-    let function = state.function(launch.function)?;
+    let function = state.code.function(launch.function)?;
     let kernel = function.kernel();
     let no = |status, what: String| Err(log::say(status, format!("kernel `{}`: {what}", kernel.name)));
     let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
@@ -100,14 +100,14 @@ pub fn check_residency(state: &State, launch: &Launch) -> Result {
         format!(
             "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device holds {most} at once, \
              {each} on each of {MULTIPROCESSORS} multiprocessors",
-            state.function(launch.function)?.kernel().name
+            state.code.function(launch.function)?.kernel().name
         ),
     ))
 }
 
 /// Returns the number of blocks that a multiprocessor holds at once.
 pub fn resident_blocks(state: &State, function: u64, block: i32, shared: usize) -> Result<usize> {
-    let entry = state.function(function)?;
+    let entry = state.code.function(function)?;
     if block <= 0 || block as u32 > entry.kernel().max_threads.unwrap_or(MAX_THREADS) {
         return Err(Status::INVALID_VALUE);
     }
@@ -282,8 +282,8 @@ pub fn run(
     part: Part,
 ) -> (Done, std::result::Result<(), Report>) {
     let mut done = Done::default();
-    let Ok(function) = state.function(launch.function) else { return (done, Err(gone(node))) };
-    let Ok(module) = state.module(function.module) else { return (done, Err(gone(node))) };
+    let Ok(function) = state.code.function(launch.function) else { return (done, Err(gone(node))) };
+    let Ok(module) = state.code.module(function.module) else { return (done, Err(gone(node))) };
     if state.context(context).is_err() || state.context(function.context).is_err() {
         return (done, Err(gone(node)));
     }
@@ -303,7 +303,7 @@ pub fn run(
     };
     let options = Options {
         limit: config().instructions,
-        seed: state.seed,
+        seed: state.options.seed,
         initialised: config().initialised,
         cooperative: is_cooperative(launch),
         dependent: !matches!(part, Part::Whole { dependent: false }),

@@ -174,7 +174,7 @@ pub fn await_one<T: std::marker::Copy>(
                 return (state, Ok(of));
             }
         }
-        if meetings.is_empty() || began.elapsed() >= Duration::from_millis(state.patience) {
+        if meetings.is_empty() || began.elapsed() >= Duration::from_millis(state.options.patience) {
             let name = meetings.first().map_or_else(String::new, |&(_, of)| name(of));
             let report = deadlock(&state, &name, "a meeting");
             return (state, Err(report));
@@ -191,7 +191,7 @@ pub fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Gu
     let began = Instant::now();
     let mut pause = Duration::from_micros(20);
     while !ready(&mut state) {
-        if began.elapsed() >= Duration::from_millis(state.patience) {
+        if began.elapsed() >= Duration::from_millis(state.options.patience) {
             return (state, false);
         }
         drop(state);
@@ -205,7 +205,7 @@ pub fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Gu
 fn deadlock(state: &State, name: &str, what: &str) -> Report {
     let text = format!(
         "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does is enqueued behind this work, which the simulator does when it is enqueued",
-        state.patience
+        state.options.patience
     );
     report("deadlock", Status::LAUNCH_TIMEOUT, name, text)
 }

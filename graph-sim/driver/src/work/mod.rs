@@ -3,5 +3,5 @@
 pub mod access;
 pub mod kernel;
 pub mod meeting;
-mod modules;
+pub mod modules;
 pub mod transfer;

@@ -1,0 +1,11 @@
+//! Failed instantiations.
+
+use crate::base::status::Status;
+
+/// A failed instantiation: the error, the `CUgraphInstantiateResult`, and the node.
+pub struct Refusal(pub Status, pub u32, pub u64);
+
+pub(super) const RESULT_ERROR: u32 = 1;
+pub(super) const RESULT_STRUCTURE: u32 = 2;
+pub(super) const RESULT_OPERATION: u32 = 3;
+pub(super) const RESULT_UNUSED_HANDLE: u32 = 5;

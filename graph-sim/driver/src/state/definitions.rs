@@ -1,0 +1,89 @@
+//! The definitions of graphs.
+
+use super::conditions::Handle;
+use super::graph::{Graph, Node, Owner};
+use super::op::Op;
+use crate::base::status::{Result, Status};
+use crate::base::table::Table;
+
+/// The definitions of graphs. Nodes and handles name graphs that are here.
+pub struct GraphDefinitions {
+    /// Graphs.
+    pub graphs: Table<Graph>,
+    /// Nodes of graphs.
+    pub nodes: Table<Node>,
+    /// Conditional handles.
+    pub conditions: Table<Handle>,
+}
+
+impl GraphDefinitions {
+    /// Returns no definitions.
+    pub fn new() -> Self {
+        GraphDefinitions { graphs: Table::new(6), nodes: Table::new(7), conditions: Table::new(11) }
+    }
+
+    /// Returns a graph.
+    pub fn graph(&self, graph: u64) -> Result<&Graph> {
+        self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Returns a graph to change.
+    pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
+        self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Returns a node.
+    pub fn node(&self, node: u64) -> Result<&Node> {
+        self.nodes.get(node).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Returns true if a graph or one of its child graphs has memory nodes.
+    pub fn has_memory(&self, graph: u64) -> bool {
+        self.any_node(graph, Op::is_memory)
+    }
+
+    /// Returns true if `is` holds for any node of a graph or of its child graphs.
+    pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
+        let mut graphs = vec![graph];
+        while let Some(graph) = graphs.pop() {
+            for &node in self.graphs.get(graph).map_or(&[][..], |graph| &graph.nodes) {
+                let Some(node) = self.nodes.get(node) else { continue };
+                if is(&node.op) {
+                    return true;
+                }
+                graphs.extend(node.op.graphs());
+            }
+        }
+        false
+    }
+
+    /// Removes the handles of a removed graph. Instances keep their conditions.
+    pub fn remove_handles(&mut self, graph: u64) {
+        let own = self.conditions.iter().filter(|(_, handle)| handle.graph == graph);
+        let own: Vec<u64> = own.map(|(number, _)| number).collect();
+        for number in own {
+            self.conditions.remove(number);
+        }
+    }
+
+    /// Detaches a handle from its removed node.
+    pub fn release_handle(&mut self, handle: u64) {
+        if let Some(handle) = self.conditions.get_mut(handle) {
+            handle.node = None;
+        }
+    }
+
+    /// Returns true if a graph, or a graph inside it, has conditional nodes.
+    pub fn has_conditionals(&self, graph: u64) -> bool {
+        self.any_node(graph, |op| matches!(op, Op::Conditional(_)))
+    }
+
+    /// Returns the graphs that contain a graph, from the inside out, beginning with itself.
+    pub fn around(&self, graph: u64) -> impl Iterator<Item = u64> {
+        let outer = |graph: &u64| match self.graphs.get(*graph)?.owner {
+            Owner::Program => None,
+            Owner::Cloned(node) | Owner::Moved(node) | Owner::Body(node) => Some(self.nodes.get(node)?.graph),
+        };
+        std::iter::successors(Some(graph), outer)
+    }
+}
