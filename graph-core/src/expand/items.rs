@@ -5,6 +5,7 @@ use super::answers::{
     ZERO,
 };
 use super::flat::{Scope, Value, Window, array};
+use super::library;
 use super::scope::Expansion;
 use crate::ids::ArgumentId;
 use crate::index::{Index, between, size, wide};
@@ -320,7 +321,7 @@ impl<A: Answers> Expansion<'_, A> {
         }
         self.parameters(scope, id, &mut inner)?;
         match callee.capture() {
-            Some(capture) => self.capture(scope, id, &mut inner, capture)?,
+            Some(capture) => library::capture(self, scope, id, &mut inner, capture)?,
             None => {
                 self.body(&mut inner)?;
                 self.returned(&inner)?;
