@@ -3,163 +3,161 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::expand::Expansion;
+use super::expansion::Expansion;
 use super::parts::{BufferMemory, BufferType};
 use super::signature::{Argument, ArgumentKind};
 
-impl Expansion<'_> {
-    /// Returns the methods of the item that calls in other graph functions name.
-    pub(super) fn callee(&self) -> TokenStream {
-        let (name, count) = (self.name(), self.signature.returned.len());
-        let (called, entered) = (self.called(), self.entered());
-        quote! {
-            #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
-            const _: () = {
-                #called
-                #entered
-                #[doc(hidden)]
-                impl ::cuweave::__private::Returns<#count> for #name::__Item {}
-                impl #name::__Item {
-                    /// Holds the number of names that are given to the allocations of a call against the function.
-                    #[doc(hidden)]
-                    pub fn __returning<const COUNT: usize>(self) -> Self
-                    where
-                        Self: ::cuweave::__private::Returns<COUNT>,
-                    {
-                        self
-                    }
-                }
-            };
-        }
-    }
-
-    /// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
-    /// parameters.
-    fn called(&self) -> TokenStream {
-        let name = self.name();
-        let known = self.known_values();
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
-        for (at, argument) in self.signature.arguments.iter().enumerate() {
-            let (value, private) = (&argument.name, quote!(::cuweave::__private));
-            match &argument.kind {
-                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
-                    parameters.push(quote!(_: impl ::core::marker::Sized));
-                }
-                // Only the outermost function keeps host values, and copies from and to the host.
-                ArgumentKind::Host(_) if argument.is_kept() => return TokenStream::new(),
-                ArgumentKind::Host(_) => {
-                    let ty = argument.value_type();
-                    parameters.push(quote!(#value: #ty));
-                }
-                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
-                ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
-                    let generic = format_ident!("__A{at}", span = Span::mixed_site());
-                    parameters.push(quote!(_: #generic));
-                    let declared = match (memory, mutable, fresh) {
-                        (BufferMemory::Device, true, true) => quote!(Write),
-                        (BufferMemory::Device, true, false) => quote!(ReadWrite),
-                        (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => quote!(Taken),
-                        (BufferMemory::Pinned, ..) => return TokenStream::new(),
-                    };
-                    generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
-                }
-                ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
-                    let ty = argument.value_type();
-                    parameters.push(quote!(#value: #ty));
-                }
-            }
-        }
-        let names = self.signature.arguments.iter().map(|argument| &argument.name);
-        let contexts = self.contexts();
-        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
-        // The graph function counts as used where it is called, by another one or by a builder.
-        quote! {
-            fn __built(
-                #ctx: #contexts,
-                #args: #name::Args<'_>,
-            ) {
-                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
-            }
-            impl #name::__Item {
-                #[doc(hidden)]
-                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
-                    let _ = __built;
-                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
-                }
-            }
-        }
-    }
-
-    /// Returns the item's table. Must stand where `__table` is in scope.
-    pub(super) fn item_table(&self) -> TokenStream {
-        let name = self.name();
-        quote! {
-            impl #name::__Item {
-                /// Returns the table of the function.
-                #[doc(hidden)]
-                pub fn __table(self) -> &'static ::cuweave::__private::Table {
-                    __table()
-                }
-            }
-        }
-    }
-
-    /// Returns the part of the item that a builder uses: the table, and the values for the arguments that it gives.
-    fn entered(&self) -> TokenStream {
-        let name = self.name();
-        let known = self.known_values();
-        let mut given = Vec::new();
-        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
-        for (at, argument) in self.signature.arguments.iter().enumerate() {
-            let value = &argument.name;
-            match &argument.kind {
-                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {}
-                ArgumentKind::Scalar(ty) => {
-                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
-                }
-                // Only the outermost function copies from and to the host. A builder's call has no records, lists and host values.
-                ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
-                | ArgumentKind::Host(_)
-                | ArgumentKind::Array(..)
-                | ArgumentKind::Part(_) => return TokenStream::new(),
-                ArgumentKind::Buffer(BufferType { element, .. }) => {
-                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
-                }
-            }
-        }
-        quote! {
+/// Returns the methods of the item that calls in other graph functions name.
+pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
+    let (name, count) = (expansion.name(), expansion.signature.returned.len());
+    let (called, entered) = (called(expansion), entered(expansion));
+    quote! {
+        #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
+        const _: () = {
+            #called
+            #entered
             #[doc(hidden)]
-            impl ::cuweave::__private::CalledItem for #name::__Item {
-                fn table(
-                    _: ::cuweave::__private::Token,
-                ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                    <#name::Args<'static> as ::cuweave::__private::GraphFn>::table(::cuweave::__private::Token)?.handle()
+            impl ::cuweave::__private::Returns<#count> for #name::__Item {}
+            impl #name::__Item {
+                /// Holds the number of names that are given to the allocations of a call against the function.
+                #[doc(hidden)]
+                pub fn __returning<const COUNT: usize>(self) -> Self
+                where
+                    Self: ::cuweave::__private::Returns<COUNT>,
+                {
+                    self
                 }
-
-                fn enter(
-                    #arguments: &mut ::cuweave::__private::Given<'_>,
-                    #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
-                    _: ::cuweave::__private::Token,
-                ) -> ::core::option::Option<()> {
-                    let _ = __built;
-                    #(#given)*
-                    #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
-                    ::core::option::Option::Some(())
-                }
-            }
-        }
-    }
-
-    /// Returns the values that expressions and calls know, which have the names of the arguments.
-    fn known_values(&self) -> Vec<TokenStream> {
-        let value = |argument: &Argument| {
-            let name = &argument.name;
-            match self.signature.is_refused(argument) {
-                true => quote!(#name: ::cuweave::__private::Refused),
-                false => quote!(#name),
             }
         };
-        self.known().map(value).collect()
     }
+}
+
+/// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
+/// parameters.
+fn called(expansion: &Expansion<'_>) -> TokenStream {
+    let name = expansion.name();
+    let known = known_values(expansion);
+    let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+    for (at, argument) in expansion.signature.arguments.iter().enumerate() {
+        let (value, private) = (&argument.name, quote!(::cuweave::__private));
+        match &argument.kind {
+            ArgumentKind::Scalar(_) if expansion.signature.is_refused(argument) => {
+                parameters.push(quote!(_: impl ::core::marker::Sized));
+            }
+            // Only the outermost function keeps host values, and copies from and to the host.
+            ArgumentKind::Host(_) if argument.is_kept() => return TokenStream::new(),
+            ArgumentKind::Host(_) => {
+                let ty = argument.value_type();
+                parameters.push(quote!(#value: #ty));
+            }
+            ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
+            ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
+                let generic = format_ident!("__A{at}", span = Span::mixed_site());
+                parameters.push(quote!(_: #generic));
+                let declared = match (memory, mutable, fresh) {
+                    (BufferMemory::Device, true, true) => quote!(Write),
+                    (BufferMemory::Device, true, false) => quote!(ReadWrite),
+                    (BufferMemory::Device, false, _) => quote!(Read),
+                    (BufferMemory::Taken, ..) => quote!(Taken),
+                    (BufferMemory::Pinned, ..) => return TokenStream::new(),
+                };
+                generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
+            }
+            ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
+                let ty = argument.value_type();
+                parameters.push(quote!(#value: #ty));
+            }
+        }
+    }
+    let names = expansion.signature.arguments.iter().map(|argument| &argument.name);
+    let contexts = expansion.contexts();
+    let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
+    // The graph function counts as used where it is called, by another one or by a builder.
+    quote! {
+        fn __built(
+            #ctx: #contexts,
+            #args: #name::Args<'_>,
+        ) {
+            ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+        }
+        impl #name::__Item {
+            #[doc(hidden)]
+            pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
+                let _ = __built;
+                #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
+            }
+        }
+    }
+}
+
+/// Returns the item's table. Must stand where `__table` is in scope.
+pub(super) fn item_table(expansion: &Expansion<'_>) -> TokenStream {
+    let name = expansion.name();
+    quote! {
+        impl #name::__Item {
+            /// Returns the table of the function.
+            #[doc(hidden)]
+            pub fn __table(self) -> &'static ::cuweave::__private::Table {
+                __table()
+            }
+        }
+    }
+}
+
+/// Returns the part of the item that a builder uses: the table, and the values for the arguments that it gives.
+fn entered(expansion: &Expansion<'_>) -> TokenStream {
+    let name = expansion.name();
+    let known = known_values(expansion);
+    let mut given = Vec::new();
+    let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
+    for (at, argument) in expansion.signature.arguments.iter().enumerate() {
+        let value = &argument.name;
+        match &argument.kind {
+            ArgumentKind::Scalar(_) if expansion.signature.is_refused(argument) => {}
+            ArgumentKind::Scalar(ty) => {
+                given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+            }
+            // Only the outermost function copies from and to the host. A builder's call has no records, lists and host values.
+            ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
+            | ArgumentKind::Host(_)
+            | ArgumentKind::Array(..)
+            | ArgumentKind::Part(_) => return TokenStream::new(),
+            ArgumentKind::Buffer(BufferType { element, .. }) => {
+                given.push(quote!(#arguments.buffer::<#element>(#at)?;));
+            }
+        }
+    }
+    quote! {
+        #[doc(hidden)]
+        impl ::cuweave::__private::CalledItem for #name::__Item {
+            fn table(
+                _: ::cuweave::__private::Token,
+            ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                <#name::Args<'static> as ::cuweave::__private::GraphFn>::table(::cuweave::__private::Token)?.handle()
+            }
+
+            fn enter(
+                #arguments: &mut ::cuweave::__private::Given<'_>,
+                #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                _: ::cuweave::__private::Token,
+            ) -> ::core::option::Option<()> {
+                let _ = __built;
+                #(#given)*
+                #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
+                ::core::option::Option::Some(())
+            }
+        }
+    }
+}
+
+/// Returns the values that expressions and calls know, which have the names of the arguments.
+fn known_values(expansion: &Expansion<'_>) -> Vec<TokenStream> {
+    let value = |argument: &Argument| {
+        let name = &argument.name;
+        match expansion.signature.is_refused(argument) {
+            true => quote!(#name: ::cuweave::__private::Refused),
+            false => quote!(#name),
+        }
+    };
+    expansion.known().map(value).collect()
 }

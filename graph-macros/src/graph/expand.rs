@@ -6,7 +6,6 @@
 //! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
 //! use the same names, but never gets a token.
 
-use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -14,16 +13,16 @@ use quote::{quote, quote_spanned};
 use syn::{ItemFn, Lifetime};
 
 use super::body::Functions;
+use super::expansion::Expansion;
 use super::generics::TypeParameters;
 use super::idents::{ident, type_at};
 use super::inside::OF_GRAPHS;
 use super::lower::Lowered;
 use super::parts::{BufferMemory, BufferType, PartType};
-use super::paths;
-use super::setters::{Setter, setters};
+use super::setters::setters;
 use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
-use super::table;
+use super::{callee, paths, settable, table, types};
 
 /// Prints a function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
@@ -33,14 +32,14 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let inside = signature.inside(&OF_GRAPHS);
     let mut expansion =
         Expansion { function, signature: &inside, lowered, steps: Steps::of(lowered), setters };
-    let module = expansion.module();
+    let module = types::module(&expansion);
     expansion.signature = signature;
     let build = expansion.build();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
-    let (callee, item_table) = (expansion.callee(), expansion.item_table());
+    let (callee, item_table) = (callee::callee(&expansion), callee::item_table(&expansion));
     let returned = expansion.returned_elements();
-    let settable = expansion.settable();
+    let settable = settable::settable(&expansion);
     let unknown = &lowered.unknown;
     let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
     let bodies = expansion.steps.bodies(&function.sig.ident);
@@ -71,15 +70,6 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             let _: ::core::convert::Infallible = #unknown;
         };)*
     }
-}
-
-pub(super) struct Expansion<'e> {
-    pub(super) function: &'e ItemFn,
-    pub(super) signature: &'e Signature,
-    pub(super) lowered: &'e Lowered,
-    steps: Steps<'e>,
-    /// The setter of each scalar argument.
-    pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
 /// The binding of a kind of buffer argument: the trait, its method, the type, and true if that has a lifetime.
@@ -254,34 +244,6 @@ impl Argument {
 }
 
 impl Expansion<'_> {
-    pub(super) fn name(&self) -> &Ident {
-        &self.function.sig.ident
-    }
-
-    pub(super) fn scalars(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| argument.is_scalar())
-    }
-
-    /// Returns the arguments that expressions and calls know.
-    pub(super) fn known(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
-    }
-
-    /// Returns true if an argument is a record or a list: then the numbers of buffers are known at run time alone.
-    pub(super) fn has_parts(&self) -> bool {
-        self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Part(_)))
-    }
-
-    fn has_devices(&self) -> bool {
-        self.lowered.source.program.options.devices.is_some()
-    }
-
-    /// Returns the type by which the function takes its context, or those of its devices.
-    pub(super) fn contexts(&self) -> TokenStream {
-        let context = quote!(::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>);
-        if self.has_devices() { quote!(&[#context]) } else { quote!(&#context) }
-    }
-
     /// The function that builds.
     fn build(&self) -> TokenStream {
         let name = self.name();

@@ -6,10 +6,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
-use super::expand::Expansion;
+use super::expansion::Expansion;
 use super::idents::ident;
 use super::parts::{BufferMemory, BufferType, PartType, with_lifetime};
-use super::settable::{method_name, whole_name};
+use super::settable::{method_name, setter_bounds, whole_name};
 use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
@@ -84,7 +84,7 @@ impl Expansion<'_> {
         let (value, ty) = (&argument.name, argument.parameter_type());
         let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
         let scalar = ScalarId::new(index);
-        let bounds = self.setter_bounds(scalar);
+        let bounds = setter_bounds(self, scalar);
         let documented = match self.setters[scalar].fixed {
             // It says why there is none.
             Some(_) => quote!(#[doc(hidden)]),

@@ -12,6 +12,7 @@ pub mod attributes;
 mod body;
 mod callee;
 pub mod expand;
+mod expansion;
 mod generics;
 pub mod hints;
 pub mod idents;

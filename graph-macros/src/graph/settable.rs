@@ -5,105 +5,102 @@ use cuweave_core::index::Index;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::expand::Expansion;
+use super::expansion::Expansion;
 use super::parts::PartType;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, HostType};
 use crate::prelude::on_unimplemented;
 
-impl Expansion<'_> {
-    /// Returns the bounds of a scalar's setter.
-    pub(super) fn setter_bounds(&self, scalar: ScalarId) -> TokenStream {
-        let Setter { fixed, passed } = &self.setters[scalar];
-        // The type differs from the item: otherwise rustc would print the message of `Sets` where a caller asks.
-        let own = fixed.iter().map(|_| {
-            let reason = reason_name(scalar);
-            quote!(for<'__setter> (): #reason)
-        });
-        // A scalar that is settled here needs no other reason.
-        let passed = passed.iter().filter(|_| fixed.is_none()).map(
-            |(callee, index)| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>),
-        );
-        let bounds: Vec<TokenStream> = own.chain(passed).collect();
-        if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
-    }
-
-    /// Returns the implementations by which the setters of other functions ask for those of this one, and the traits whose
-    /// messages say why a scalar has none.
-    pub(super) fn settable(&self) -> TokenStream {
-        let name = self.name();
-        // rustc points at the function where it cannot be set.
-        let item = Ident::new("__Item", name.span());
-        let mut tokens: TokenStream = (0..)
-            .zip(&self.signature.arguments)
-            .filter_map(|(at, argument)| self.whole(at, argument))
-            .collect();
-        let arguments = self.signature.arguments.iter().enumerate();
-        let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
-        for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
-            let scalar = ScalarId::new(number);
-            if let Some(reason) = &self.setters[scalar].fixed {
-                let trait_name = reason_name(scalar);
-                let message = format!("`{argument}` of `{name}` has no setter: {reason}");
-                let label = format!("the graph is built for one value of `{argument}`");
-                let told = on_unimplemented(&message, &label, "build the graph again for another value");
-                tokens.extend(quote!(#told trait #trait_name {}));
-            }
-            let bounds = self.setter_bounds(scalar);
-            tokens.extend(quote! {
-                #[doc(hidden)]
-                impl ::cuweave::__private::Sets<#index> for #name::#item #bounds {}
-            });
-        }
-        tokens
-    }
-
-    /// Returns the trait whose message says which setters a record or a list has in place of one for the whole, or why a host
-    /// value has none.
-    fn whole(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
-        let part = match &argument.kind {
-            ArgumentKind::Part(part) => part,
-            ArgumentKind::Host(host) => return Some(self.host(at, &argument.name, host)),
-            ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => return None,
-        };
-        let (name, argument) = (self.name(), &argument.name);
-        let (reason, method) = (whole_name(at), method_name(argument));
-        let (message, label) = match part {
-            PartType::Record(_) => (
-                format!("`{argument}` of `{name}` is a record, whose fields are set one by one"),
-                format!("write `{method}().set_x(..)` with the name of a field"),
-            ),
-            PartType::Records(..) => (
-                format!("`{argument}` of `{name}` is a list of records, whose fields are set one by one"),
-                format!("write `{method}(i)?.set_x(..)` with an index and the name of a field"),
-            ),
-            PartType::Buffers(_) => (
-                format!("`{argument}` of `{name}` is a list of buffers, which are set one by one"),
-                format!("write `{method}(i)?.set(..)` with an index"),
-            ),
-        };
-        let note = "the number of elements, and the integers that lengths depend on, are those of the build";
-        let told = on_unimplemented(&message, &label, note);
-        Some(quote!(#told trait #reason {}))
-    }
+/// Returns the bounds of a scalar's setter.
+pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
+    let Setter { fixed, passed } = &expansion.setters[scalar];
+    // The type differs from the item: otherwise rustc would print the message of `Sets` where a caller asks.
+    let own = fixed.iter().map(|_| {
+        let reason = reason_name(scalar);
+        quote!(for<'__setter> (): #reason)
+    });
+    // A scalar that is settled here needs no other reason.
+    let passed = passed
+        .iter()
+        .filter(|_| fixed.is_none())
+        .map(|(callee, index)| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>));
+    let bounds: Vec<TokenStream> = own.chain(passed).collect();
+    if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
 }
 
-impl Expansion<'_> {
-    /// Returns the trait whose message says why a host value has no setter.
-    fn host(&self, at: usize, argument: &Ident, host: &HostType) -> TokenStream {
-        let (name, reason) = (self.name(), whole_name(at));
-        let what = match host.resource {
-            true => "the nodes that were captured with it keep it",
-            false => {
-                "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host"
-            }
-        };
-        let message = format!("`{argument}` of `{name}` has no setter: {what}");
-        let label = format!("the graph is built for one `{argument}`");
-        let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic inside";
-        let told = on_unimplemented(&message, &label, note);
-        quote!(#told trait #reason {})
+/// Returns the implementations by which the setters of other functions ask for those of this one, and the traits whose
+/// messages say why a scalar has none.
+pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
+    let name = expansion.name();
+    // rustc points at the function where it cannot be set.
+    let item = Ident::new("__Item", name.span());
+    let mut tokens: TokenStream = (0..)
+        .zip(&expansion.signature.arguments)
+        .filter_map(|(at, argument)| whole(expansion, at, argument))
+        .collect();
+    let arguments = expansion.signature.arguments.iter().enumerate();
+    let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
+    for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
+        let scalar = ScalarId::new(number);
+        if let Some(reason) = &expansion.setters[scalar].fixed {
+            let trait_name = reason_name(scalar);
+            let message = format!("`{argument}` of `{name}` has no setter: {reason}");
+            let label = format!("the graph is built for one value of `{argument}`");
+            let told = on_unimplemented(&message, &label, "build the graph again for another value");
+            tokens.extend(quote!(#told trait #trait_name {}));
+        }
+        let bounds = setter_bounds(expansion, scalar);
+        tokens.extend(quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::Sets<#index> for #name::#item #bounds {}
+        });
     }
+    tokens
+}
+
+/// Returns the trait whose message says which setters a record or a list has in place of one for the whole, or why a host
+/// value has none.
+fn whole(expansion: &Expansion<'_>, at: usize, argument: &Argument) -> Option<TokenStream> {
+    let part = match &argument.kind {
+        ArgumentKind::Part(part) => part,
+        ArgumentKind::Host(value) => return Some(host(expansion, at, &argument.name, value)),
+        ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => return None,
+    };
+    let (name, argument) = (expansion.name(), &argument.name);
+    let (reason, method) = (whole_name(at), method_name(argument));
+    let (message, label) = match part {
+        PartType::Record(_) => (
+            format!("`{argument}` of `{name}` is a record, whose fields are set one by one"),
+            format!("write `{method}().set_x(..)` with the name of a field"),
+        ),
+        PartType::Records(..) => (
+            format!("`{argument}` of `{name}` is a list of records, whose fields are set one by one"),
+            format!("write `{method}(i)?.set_x(..)` with an index and the name of a field"),
+        ),
+        PartType::Buffers(_) => (
+            format!("`{argument}` of `{name}` is a list of buffers, which are set one by one"),
+            format!("write `{method}(i)?.set(..)` with an index"),
+        ),
+    };
+    let note = "the number of elements, and the integers that lengths depend on, are those of the build";
+    let told = on_unimplemented(&message, &label, note);
+    Some(quote!(#told trait #reason {}))
+}
+
+/// Returns the trait whose message says why a host value has no setter.
+fn host(expansion: &Expansion<'_>, at: usize, argument: &Ident, host: &HostType) -> TokenStream {
+    let (name, reason) = (expansion.name(), whole_name(at));
+    let what = match host.resource {
+        true => "the nodes that were captured with it keep it",
+        false => {
+            "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host"
+        }
+    };
+    let message = format!("`{argument}` of `{name}` has no setter: {what}");
+    let label = format!("the graph is built for one `{argument}`");
+    let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic inside";
+    let told = on_unimplemented(&message, &label, note);
+    quote!(#told trait #reason {})
 }
 
 /// Returns the name of the trait that says why an argument is not set as a whole.

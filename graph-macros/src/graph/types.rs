@@ -4,7 +4,7 @@ use cuweave_core::ir::BufferId;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::expand::Expansion;
+use super::expansion::Expansion;
 use super::idents::{ident, item, shown};
 use super::inside::OF_GRAPHS;
 use super::parts::BufferMemory;
@@ -82,282 +82,282 @@ impl Argument {
     }
 }
 
-impl Expansion<'_> {
-    /// Returns the module. The arguments' constructor and the implementation of `Generated` alone reach the private fields, and
-    /// ask for a token.
-    pub(super) fn module(&self) -> TokenStream {
-        let (name, visibility) = (self.name(), &self.function.vis);
-        let documented = format!("The types of the graph function `{name}`.");
-        let exec = format!(
-            "The exec of the graph function `{name}`: a graph that can be launched, again and again."
-        );
-        let (args, views, views_mut) = (self.args(), self.views(false), self.views(true));
-        let generated = self.generated();
-        quote! {
-            #[doc = #documented]
-            #[allow(
-                clippy::all,
-                clippy::used_underscore_binding,
-                unused,
-                non_snake_case,
-                private_interfaces,
-                private_bounds
-            )]
-            #visibility mod #name {
-                use super::*;
+/// Returns the module. The arguments' constructor and the implementation of `Generated` alone reach the private fields, and
+/// ask for a token.
+pub(super) fn module(expansion: &Expansion<'_>) -> TokenStream {
+    let (name, visibility) = (expansion.name(), &expansion.function.vis);
+    let documented = format!("The types of the graph function `{name}`.");
+    let exec =
+        format!("The exec of the graph function `{name}`: a graph that can be launched, again and again.");
+    let (args, views, views_mut) = (args(expansion), views(expansion, false), views(expansion, true));
+    let generated = generated(expansion);
+    quote! {
+        #[doc = #documented]
+        #[allow(
+            clippy::all,
+            clippy::used_underscore_binding,
+            unused,
+            non_snake_case,
+            private_interfaces,
+            private_bounds
+        )]
+        #visibility mod #name {
+            use super::*;
 
-                #args
-                #views
-                #views_mut
+            #args
+            #views
+            #views_mut
 
-                #[doc = #exec]
-                ///
-                /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
-                #[must_use = "a graph does nothing until it is launched"]
-                pub struct Exec<'a> {
-                    #[doc(hidden)]
-                    core: ::cuweave::__private::ExecCore<Args<'a>>,
-                }
-
-                impl ::core::fmt::Debug for Exec<'_> {
-                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        ::core::fmt::Debug::fmt(&self.core, f)
-                    }
-                }
-
-                #generated
-            }
-        }
-    }
-
-    /// Returns `Args` with its constructor, the values of its scalars, and the item.
-    fn args(&self) -> TokenStream {
-        let arguments = &self.signature.arguments;
-        let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
-        let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
-        let documented = names.iter().map(|name| format!("The argument `{name}`."));
-        let (values, item, first) = (self.values(), self.item(), self.first());
-        let buffers = arguments.iter().filter(|argument| argument.has_buffers());
-        let shown = shown("Args", buffers.map(|argument| &argument.name));
-        quote! {
-            /// The arguments that a graph is bound to: a field an argument.
-            pub struct Args<'a> {
-                #(#[doc = #documented] pub #names: #types,)*
+            #[doc = #exec]
+            ///
+            /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+            #[must_use = "a graph does nothing until it is launched"]
+            pub struct Exec<'a> {
                 #[doc(hidden)]
-                __lifetime: ::core::marker::PhantomData<&'a ()>,
+                core: ::cuweave::__private::ExecCore<Args<'a>>,
             }
 
-            #values
-            #item
-
-            impl<'a> Args<'a> {
-                // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
-                #[doc(hidden)]
-                pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
-                    Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
-                }
-
-                #first
-            }
-
-            impl ::core::fmt::Debug for Args<'_> {
+            impl ::core::fmt::Debug for Exec<'_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    #shown
+                    ::core::fmt::Debug::fmt(&self.core, f)
                 }
             }
+
+            #generated
         }
     }
+}
 
-    /// Returns `Values`.
-    fn values(&self) -> TokenStream {
-        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let known_types = self.known().filter_map(Argument::value_type);
-        let shown = shown("Values", []);
-        quote! {
-            /// The values of the scalar arguments, and the host values.
+/// Returns `Args` with its constructor, the values of its scalars, and the item.
+fn args(expansion: &Expansion<'_>) -> TokenStream {
+    let arguments = &expansion.signature.arguments;
+    let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
+    let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
+    let documented = names.iter().map(|name| format!("The argument `{name}`."));
+    let (values, item, first) = (values(expansion), function_item(expansion), first(expansion));
+    let buffers = arguments.iter().filter(|argument| argument.has_buffers());
+    let shown = shown("Args", buffers.map(|argument| &argument.name));
+    quote! {
+        /// The arguments that a graph is bound to: a field an argument.
+        pub struct Args<'a> {
+            #(#[doc = #documented] pub #names: #types,)*
             #[doc(hidden)]
-            pub struct Values<'v> {
-                #(pub(super) #known: #known_types,)*
-                pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+            __lifetime: ::core::marker::PhantomData<&'a ()>,
+        }
+
+        #values
+        #item
+
+        impl<'a> Args<'a> {
+            // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
+            #[doc(hidden)]
+            pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
+                Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
             }
 
-            impl ::core::fmt::Debug for Values<'_> {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    #shown
-                }
+            #first
+        }
+
+        impl ::core::fmt::Debug for Args<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #shown
             }
         }
     }
+}
 
-    /// Returns the item of the function, and the names that calls look up in its module.
-    fn item(&self) -> TokenStream {
-        let outputs = self.signature.returned.iter().enumerate().map(|(at, returned)| {
-            let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
-            quote!(#[doc(hidden)] pub type #alias = #element;)
-        });
-        let item = item(self.name(), &OF_GRAPHS);
-        quote! {
-            #item
+/// Returns `Values`.
+fn values(expansion: &Expansion<'_>) -> TokenStream {
+    let known: Vec<&Ident> = expansion.known().map(|argument| &argument.name).collect();
+    let known_types = expansion.known().filter_map(Argument::value_type);
+    let shown = shown("Values", []);
+    quote! {
+        /// The values of the scalar arguments, and the host values.
+        #[doc(hidden)]
+        pub struct Values<'v> {
+            #(pub(super) #known: #known_types,)*
+            pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+        }
 
-            #[doc(hidden)]
-            pub use ::cuweave::__private::limits::*;
-
-            #[doc(hidden)]
-            pub use ::cuweave::__private::nothing::*;
-            #(#outputs)*
+        impl ::core::fmt::Debug for Values<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #shown
+            }
         }
     }
+}
 
-    /// Returns `Views` or `ViewsMut`.
-    fn views(&self, mutable: bool) -> TokenStream {
-        let (name, of, what, borrow) = if mutable {
-            (
-                ident("ViewsMut"),
-                "A mutable view",
-                "Mutable views of the buffers that are bound mutably or owned.",
-                quote!(mut),
-            )
+/// Returns the item of the function, and the names that calls look up in its module.
+fn function_item(expansion: &Expansion<'_>) -> TokenStream {
+    let outputs = expansion.signature.returned.iter().enumerate().map(|(at, returned)| {
+        let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
+        quote!(#[doc(hidden)] pub type #alias = #element;)
+    });
+    let item = item(expansion.name(), &OF_GRAPHS);
+    quote! {
+        #item
+
+        #[doc(hidden)]
+        pub use ::cuweave::__private::limits::*;
+
+        #[doc(hidden)]
+        pub use ::cuweave::__private::nothing::*;
+        #(#outputs)*
+    }
+}
+
+/// Returns `Views` or `ViewsMut`.
+fn views(expansion: &Expansion<'_>, mutable: bool) -> TokenStream {
+    let (name, of, what, borrow) = if mutable {
+        (
+            ident("ViewsMut"),
+            "A mutable view",
+            "Mutable views of the buffers that are bound mutably or owned.",
+            quote!(mut),
+        )
+    } else {
+        (ident("Views"), "A view", "Views of the bound buffers: a field an argument.", quote!())
+    };
+    let shown = shown(&name.to_string(), []);
+    let fields = view_fields(expansion, mutable).map(|(name, field)| {
+        let (ty, documented) = (field.ty, format!("{of} of the argument `{name}`."));
+        quote!(#[doc = #documented] pub #name: #ty)
+    });
+    quote! {
+        #[doc = #what]
+        pub struct #name<'v> {
+            #(#fields,)*
+            #[doc(hidden)]
+            __lifetime: ::core::marker::PhantomData<&'v #borrow ()>,
+        }
+
+        impl ::core::fmt::Debug for #name<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #shown
+            }
+        }
+    }
+}
+
+fn view_fields<'e>(
+    expansion: &'e Expansion<'e>,
+    mutable: bool,
+) -> impl Iterator<Item = (&'e Ident, ViewField)> {
+    let buffers = expansion.lowered.arguments.buffers.iter().enumerate();
+    expansion.signature.arguments.iter().zip(buffers).filter_map(move |(argument, (at, first))| {
+        let first = if expansion.has_parts() {
+            let first = first_buffer(at);
+            quote!(#first)
         } else {
-            (ident("Views"), "A view", "Views of the bound buffers: a field an argument.", quote!())
+            let first = first.map_or(0, BufferId::as_u32);
+            quote!(#first)
         };
-        let shown = shown(&name.to_string(), []);
-        let fields = self.view_fields(mutable).map(|(name, field)| {
-            let (ty, documented) = (field.ty, format!("{of} of the argument `{name}`."));
-            quote!(#[doc = #documented] pub #name: #ty)
-        });
-        quote! {
-            #[doc = #what]
-            pub struct #name<'v> {
-                #(#fields,)*
-                #[doc(hidden)]
-                __lifetime: ::core::marker::PhantomData<&'v #borrow ()>,
-            }
+        Some((&argument.name, argument.view(mutable, &lender(), &first)?))
+    })
+}
 
-            impl ::core::fmt::Debug for #name<'_> {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    #shown
-                }
-            }
-        }
-    }
-
-    fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
-        let buffers = self.lowered.arguments.buffers.iter().enumerate();
-        self.signature.arguments.iter().zip(buffers).filter_map(move |(argument, (at, first))| {
-            let first = if self.has_parts() {
-                let first = first_buffer(at);
-                quote!(#first)
-            } else {
-                let first = first.map_or(0, BufferId::as_u32);
-                quote!(#first)
-            };
-            Some((&argument.name, argument.view(mutable, &lender(), &first)?))
-        })
-    }
-
-    /// Returns the function that gives the number of the first buffer of an argument, where records and lists come before.
-    fn first(&self) -> Option<TokenStream> {
-        let counts = (0u32..).zip(&self.signature.arguments).filter(|(_, argument)| argument.has_buffers());
-        let counts = counts.map(|(at, argument)| {
-            let name = &argument.name;
-            quote!(if argument > #at { first += ::cuweave::__private::Bound::count(&self.#name); })
-        });
-        self.has_parts().then(|| {
-            quote! {
-                #[doc(hidden)]
-                pub(super) fn __first(&self, argument: u32, _: ::cuweave::__private::Token) -> u32 {
-                    let mut first = 0;
-                    #(#counts)*
-                    first
-                }
-            }
-        })
-    }
-
-    /// Returns the variables that hold the numbers of the first buffers.
-    fn firsts(&self) -> Option<TokenStream> {
-        let numbers = 0..self.signature.arguments.len();
-        let firsts = numbers.map(|at| {
-            let (first, number) = (first_buffer(at), at as u32);
-            quote!(let #first = self.__first(#number, ::cuweave::__private::Token);)
-        });
-        self.has_parts().then(|| quote!(#(#firsts)*))
-    }
-
-    /// Returns the implementation of `Generated`.
-    fn generated(&self) -> TokenStream {
-        let buffers = self.signature.arguments.iter().filter(|argument| argument.has_buffers());
-        let firsts = self.firsts();
-        let operands = buffers.map(|argument| {
-            let (name, hints) = (&argument.name, &argument.hints.list);
-            let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
-            match hints.is_empty() {
-                true => quote!(#visit;),
-                false => quote!(visitor.hinted(&[#(#hints),*], |visitor| #visit);),
-            }
-        });
-        let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
-        let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
-        let lender = lender();
+/// Returns the function that gives the number of the first buffer of an argument, where records and lists come before.
+fn first(expansion: &Expansion<'_>) -> Option<TokenStream> {
+    let counts = (0u32..).zip(&expansion.signature.arguments).filter(|(_, argument)| argument.has_buffers());
+    let counts = counts.map(|(at, argument)| {
+        let name = &argument.name;
+        quote!(if argument > #at { first += ::cuweave::__private::Bound::count(&self.#name); })
+    });
+    expansion.has_parts().then(|| {
         quote! {
             #[doc(hidden)]
-            impl<'a> ::cuweave::__private::Generated for Args<'a> {
-                type Exec = Exec<'a>;
-                type Views<'v> = Views<'v> where Self: 'v;
-                type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
-                fn operands(
-                    &mut self,
-                    visitor: &mut ::cuweave::__private::Visitor<'_>,
-                    _: ::cuweave::__private::Token,
-                ) {
-                    #(#operands)*
-                }
+            pub(super) fn __first(&self, argument: u32, _: ::cuweave::__private::Token) -> u32 {
+                let mut first = 0;
+                #(#counts)*
+                first
+            }
+        }
+    })
+}
 
-                fn views<'v>(
-                    &'v self,
-                    #lender: &::cuweave::__private::Lender<'v>,
-                    _: ::cuweave::__private::Token,
-                ) -> Views<'v> {
-                    #firsts
-                    Views { #(#views,)* __lifetime: ::core::marker::PhantomData }
-                }
+/// Returns the variables that hold the numbers of the first buffers.
+fn firsts(expansion: &Expansion<'_>) -> Option<TokenStream> {
+    let numbers = 0..expansion.signature.arguments.len();
+    let firsts = numbers.map(|at| {
+        let (first, number) = (first_buffer(at), at as u32);
+        quote!(let #first = self.__first(#number, ::cuweave::__private::Token);)
+    });
+    expansion.has_parts().then(|| quote!(#(#firsts)*))
+}
 
-                fn views_mut<'v>(
-                    &'v mut self,
-                    #lender: &::cuweave::__private::Lender<'v>,
-                    _: ::cuweave::__private::Token,
-                ) -> ViewsMut<'v> {
-                    #firsts
-                    ViewsMut { #(#views_mut,)* __lifetime: ::core::marker::PhantomData }
-                }
+/// Returns the implementation of `Generated`.
+fn generated(expansion: &Expansion<'_>) -> TokenStream {
+    let buffers = expansion.signature.arguments.iter().filter(|argument| argument.has_buffers());
+    let firsts = firsts(expansion);
+    let operands = buffers.map(|argument| {
+        let (name, hints) = (&argument.name, &argument.hints.list);
+        let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
+        match hints.is_empty() {
+            true => quote!(#visit;),
+            false => quote!(visitor.hinted(&[#(#hints),*], |visitor| #visit);),
+        }
+    });
+    let views = view_fields(expansion, false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+    let views_mut = view_fields(expansion, true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+    let lender = lender();
+    quote! {
+        #[doc(hidden)]
+        impl<'a> ::cuweave::__private::Generated for Args<'a> {
+            type Exec = Exec<'a>;
+            type Views<'v> = Views<'v> where Self: 'v;
+            type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
+            fn operands(
+                &mut self,
+                visitor: &mut ::cuweave::__private::Visitor<'_>,
+                _: ::cuweave::__private::Token,
+            ) {
+                #(#operands)*
+            }
 
-                fn exec(
-                    core: ::cuweave::__private::ExecCore<Self>,
-                    _: ::cuweave::__private::Token,
-                ) -> Exec<'a> {
-                    Exec { core }
-                }
+            fn views<'v>(
+                &'v self,
+                #lender: &::cuweave::__private::Lender<'v>,
+                _: ::cuweave::__private::Token,
+            ) -> Views<'v> {
+                #firsts
+                Views { #(#views,)* __lifetime: ::core::marker::PhantomData }
+            }
 
-                fn core<'e>(
-                    exec: &'e Exec<'a>,
-                    _: ::cuweave::__private::Token,
-                ) -> &'e ::cuweave::__private::ExecCore<Self> {
-                    &exec.core
-                }
+            fn views_mut<'v>(
+                &'v mut self,
+                #lender: &::cuweave::__private::Lender<'v>,
+                _: ::cuweave::__private::Token,
+            ) -> ViewsMut<'v> {
+                #firsts
+                ViewsMut { #(#views_mut,)* __lifetime: ::core::marker::PhantomData }
+            }
 
-                fn core_mut<'e>(
-                    exec: &'e mut Exec<'a>,
-                    _: ::cuweave::__private::Token,
-                ) -> &'e mut ::cuweave::__private::ExecCore<Self> {
-                    &mut exec.core
-                }
+            fn exec(
+                core: ::cuweave::__private::ExecCore<Self>,
+                _: ::cuweave::__private::Token,
+            ) -> Exec<'a> {
+                Exec { core }
+            }
 
-                fn into_core(
-                    exec: Exec<'a>,
-                    _: ::cuweave::__private::Token,
-                ) -> ::cuweave::__private::ExecCore<Self> {
-                    exec.core
-                }
+            fn core<'e>(
+                exec: &'e Exec<'a>,
+                _: ::cuweave::__private::Token,
+            ) -> &'e ::cuweave::__private::ExecCore<Self> {
+                &exec.core
+            }
+
+            fn core_mut<'e>(
+                exec: &'e mut Exec<'a>,
+                _: ::cuweave::__private::Token,
+            ) -> &'e mut ::cuweave::__private::ExecCore<Self> {
+                &mut exec.core
+            }
+
+            fn into_core(
+                exec: Exec<'a>,
+                _: ::cuweave::__private::Token,
+            ) -> ::cuweave::__private::ExecCore<Self> {
+                exec.core
             }
         }
     }
