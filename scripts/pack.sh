@@ -14,7 +14,7 @@ only=${1:-.}
 limit_mib=60
 
 # Tests that need the sources or a compiler, that never talk to a driver, or that are about the simulated one.
-without_a_device='^(ui|expansion|plans|properties|access|assemble|contraction|extents|time|layers|corpus|extremes|unwritten|interp|rewrite|proofs|counts|budget|settings|handles|fuzz|checks|load|.*-unit)$'
+without_a_device='^(ui|expansion|properties|access|assemble|contraction|extents|time|repository|corpus|extremes|unwritten|interp|rewrite|proofs|settings|handles|fuzz|checks|load|.*-unit)$'
 
 rm -rf "$dist"
 mkdir -p "$dist"/{examples,tests,benches}

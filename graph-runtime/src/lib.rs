@@ -4,7 +4,7 @@
 //! arguments --bind--> operands --build--> nodes = Graph --instantiate--> Exec --launch-->
 //! ```
 //!
-//! Its rooms, from the lowest floor up; each imports only those before it (`tests/layers.rs` checks it):
+//! Its rooms, from the lowest floor up; each imports only those before it (`tests/repository/layers.rs` checks it):
 //!
 //! - `cuda`: the driver's calls and handles, the one room with `unsafe`;
 //! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in

@@ -3,6 +3,8 @@
 // The call of `own` is declared with `unsafe`.
 #![allow(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod cublas;
 mod layouts;
 mod lists;
 mod memory;
@@ -12,3 +14,4 @@ mod programs;
 mod refused;
 mod support;
 mod threads;
+mod triangular;

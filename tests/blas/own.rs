@@ -1,8 +1,5 @@
 //! A call of the test's own through the handle of cuBLAS.
 
-#[path = "../common/triangular.rs"]
-mod triangular;
-
 use cuweave::blas::{Blas, gemm};
 use cuweave::error::CallFault;
 use cuweave::prelude::*;
@@ -10,7 +7,7 @@ use cuweave::{Error, blas::Product};
 use cuweave_testkit::device::alone;
 
 use crate::support::blas;
-use triangular::solve;
+use crate::triangular::solve;
 
 /// Two systems side by side, and a product behind them.
 #[cuweave::graph]

@@ -12,6 +12,7 @@ mod misbehaving;
 mod order;
 mod profile;
 mod programs;
+mod races;
 mod records;
 mod resources;
 mod values;

@@ -1,0 +1,13 @@
+//! Conditions on the device: one test at a time, by the lock of `cuweave_testkit::device::alone`.
+
+mod budgets;
+mod builder;
+mod decide;
+mod launches;
+mod plans;
+mod programs;
+mod random;
+mod records;
+mod results;
+mod setters;
+mod turns;

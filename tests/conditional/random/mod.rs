@@ -1,0 +1,66 @@
+//! Random programs of nested conditions on the device against plain Rust, on several schedules.
+
+mod generate;
+#[rustfmt::skip]
+#[allow(unused, clippy::all)]
+mod programs;
+
+use crate::decide::*;
+use cuweave::prelude::*;
+use cuweave_testkit::device::{alone, simulated_alone};
+use cuweave_testkit::process::apart;
+
+const N: usize = 8;
+const LAUNCHES: usize = 3;
+
+/// Compares a graph function with its meaning.
+macro_rules! agrees {
+    ($program:ident, $meaning:ident) => {{
+        let device = alone();
+        for seed in 0..4 {
+            device.schedule(seed);
+            let mut expected = [3u32, 50, 700, 9_000].map(|word| word + seed as u32);
+            let [mut a, mut b, mut c, mut d] = expected.map(|word| device.upload(&[word; N]));
+            let graph = $program(&device.ctx, N as u32, 2, &mut a, &mut b, &mut c, &mut d);
+            let mut exec = graph.expect("it builds").instantiate().expect("it instantiates");
+            for _ in 0..LAUNCHES {
+                exec.launch(&device.stream).expect("it launches");
+                $meaning(&mut expected);
+            }
+            drop(exec);
+            let found = [&a, &b, &c, &d].map(|buffer| device.download(buffer));
+            assert_eq!(found, expected.map(|word| vec![word; N]), "{}, seed {seed}", stringify!($program));
+            device.nothing_reported();
+        }
+    }};
+}
+use agrees;
+
+#[test]
+fn the_version_of_the_driver_changes_no_result() {
+    if simulated_alone().is_some() {
+        for version in ["12.4", "12.8", "13.0"] {
+            apart("random::all_programs", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_VERSION", version)]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, with each version"]
+fn all_programs() {
+    programs::all();
+}
+
+/// `CONDITIONS=write` writes the programs.
+#[test]
+fn the_programs_are_those_of_the_generator() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conditional/random/programs/");
+    let write = std::env::var("CONDITIONS").is_ok_and(|value| value == "write");
+    for (name, text) in generate::files() {
+        let path = format!("{folder}{name}");
+        if write {
+            std::fs::write(&path, &text).expect("the file is written");
+        }
+        assert!(std::fs::read_to_string(&path).expect("the programs") == text, "{name}");
+    }
+}

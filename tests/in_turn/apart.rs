@@ -1,0 +1,247 @@
+//! Batches are held against the blocks that they need, and reports say why launches are not one, why edges are full and which
+//! branches stand in lanes.
+
+use std::sync::{Arc, MutexGuard};
+
+use cudarc::driver::{CudaContext, CudaSlice};
+use cuweave::__private::change_next_rules;
+use cuweave::builder::{Builder, Handle, Launches};
+use cuweave::prelude::*;
+use cuweave::report::{Report, WhyApart, WhyFull};
+use cuweave_testkit::device::turn;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
+    fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+    fn narrow(x: &mut [f32; n], a: f32, n: u32);
+}
+
+/// The right to set the registers that the simulated driver assumes, which belong to the process. They are the driver's own
+/// again when it is dropped.
+struct AssumedRegisters {
+    _guard: MutexGuard<'static, ()>,
+}
+
+impl Drop for AssumedRegisters {
+    fn drop(&mut self) {
+        registers(0, 0);
+    }
+}
+
+fn alone() -> (AssumedRegisters, Arc<CudaContext>) {
+    let guard = turn();
+    assert!(
+        cuweave_sim::load().expect("a driver").is_simulated(),
+        "only the simulated driver assumes registers"
+    );
+    (AssumedRegisters { _guard: guard }, cuweave::context(0).expect("a device"))
+}
+
+/// The registers of the kernel `scale`, and of batches.
+fn registers(alone: u32, batched: u32) {
+    cuweave_sim::registers("scale", alone).expect("a simulated driver");
+    cuweave_sim::registers("cuweave_batch", batched).expect("a simulated driver");
+}
+
+fn buffer(ctx: &Arc<CudaContext>, n: u32) -> CudaSlice<f32> {
+    let stream = ctx.new_stream().expect("a stream");
+    let buffer = stream.clone_htod(&vec![1.0_f32; n as usize]).expect("memory");
+    stream.synchronize().expect("it is written");
+    buffer
+}
+
+/// `chains` chains of `steps` launches of so many blocks of 128 threads.
+fn chains(ctx: &Arc<CudaContext>, chains: u32, steps: u32, blocks: u32) -> Report {
+    let n = blocks * 128;
+    let mut b = Builder::with_name(ctx, "chains");
+    let xs: Vec<Handle> = (0..chains).map(|i| b.exclusive(&format!("x{i}"), n, buffer(ctx, n))).collect();
+    for _ in 0..steps {
+        for x in &xs {
+            b.launch(scale {}, (blocks, 128), (x.write(), 2.0_f32, n)).expect("a launch");
+        }
+    }
+    b.build().expect("it builds").report()
+}
+
+/// 16 launches of 64 blocks need 8 blocks a multiprocessor: 44 registers a thread, which leave room for 10, do no harm where those of the
+/// kernel alone leave room for 12.
+#[test]
+fn a_batch_needs_no_more_blocks_than_it_has() {
+    let (_guard, ctx) = alone();
+    registers(38, 44);
+    let report = chains(&ctx, 16, 1, 64);
+    assert_eq!((report.batches.len(), report.kernels), (1, 1), "{report}");
+}
+
+/// 12 blocks a multiprocessor: with 41 registers there is room for 10. A limit of 40 makes room, at the cost of 4 bytes of local memory; of
+/// 64 registers it would spill 96 bytes.
+#[test]
+fn the_registers_of_a_batch_are_limited_where_that_costs_less() {
+    let (_guard, ctx) = alone();
+    registers(38, 41);
+    let report = chains(&ctx, 12, 1, 132);
+    assert_eq!((report.batches.len(), report.kernels), (1, 1), "{report}");
+    registers(38, 64);
+    let report = chains(&ctx, 12, 1, 132);
+    assert_eq!((report.batches.len(), report.kernels), (0, 12), "{report}");
+    let [entry] = report.apart.as_slice() else { panic!("{report}") };
+    let [WhyApart::Slower(why)] = entry.reasons.as_slice() else { panic!("{report}") };
+    assert_eq!(
+        why,
+        "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 (12 blocks); limited to 40 registers it gets 12 and 96 bytes more of local memory: its blocks are expected to take 106.8 % longer, and one launch to save 10.0 %"
+    );
+    assert_eq!((entry.nodes, entry.kernel.name.as_str()), (12, "scale"));
+    // A batch of fewer blocks of the same kernel is made beside it.
+    let mut b = Builder::with_name(&ctx, "both");
+    for (group, blocks) in [("large", 132), ("small", 4)] {
+        let n = blocks * 128;
+        let first = b.exclusive(group, n, buffer(&ctx, n));
+        let last = b.launch(narrow {}, (2 * blocks, 64), (first.write(), 2.0_f32, n)).expect("a launch");
+        for i in 0..12 {
+            let x = b.exclusive(&format!("{group}{i}"), n, buffer(&ctx, n));
+            b.after(last);
+            b.launch(scale {}, (blocks, 128), (x.write(), 2.0_f32, n)).expect("a launch");
+        }
+    }
+    let report = b.build().expect("it builds").report();
+    assert_eq!(report.batches.iter().map(Vec::len).collect::<Vec<_>>(), [12], "{report}");
+}
+
+#[cuweave::graph]
+fn unlike(n: u32, a: &mut [f32; n], b: &mut [f32; n], x: &mut [f32; n], y: &[f32; n]) {
+    for _ in 0..22 {
+        scale[(n / 128, 128)](&mut a, 2.0, n);
+        scale[(n / 64, 64)](&mut b, 2.0, n);
+        add[per_item(n)](&a, &y, &mut x, n);
+        axpy[per_item(n)](1.0, &x, &mut a, n);
+    }
+}
+
+/// The lines of a report from the changes of the launches on, without the number of this file's lines.
+fn text(report: &Report) -> String {
+    let text = report.to_string();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text
+        .lines()
+        .skip_while(|line| !line.starts_with("launches"))
+        .filter(|line| !line.starts_with("vouched"))
+    {
+        let parts: Vec<&str> = line.split("(line ").collect();
+        let rest = parts[1..].iter().map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        let line = parts[..1].iter().copied().chain(rest).collect::<Vec<_>>().join("(line ..");
+        let pairs: Vec<&str> = line.split("(lines ").collect();
+        let rest = pairs[1..].iter().map(|pair| pair.split_once(')').map_or(*pair, |(_, rest)| rest));
+        lines.push(pairs[..1].iter().copied().chain(rest).collect::<Vec<_>>().join("(lines ..)"));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn reports_say_why_launches_are_apart_and_edges_full() {
+    let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| rules.allowed.fuse = false);
+    let n = 1_024;
+    let of = |n| buffer(&ctx, n);
+    let graph = unlike(&ctx, n, of(n), of(n), of(n), of(n)).expect("it builds");
+    let report = graph.report();
+    println!("{report}");
+    insta::assert_snapshot!("unlike", text(&report));
+    let [entry] = report.apart.as_slice() else { panic!("{report}") };
+    assert_eq!((entry.nodes, entry.times), (2, 22));
+    assert_eq!(entry.reasons, [WhyApart::Blocks]);
+    // Nothing is said about what nobody asked for.
+    let mut b = Builder::with_name(&ctx, "as written");
+    b.launches(Launches::AsWritten);
+    for i in 0..2 {
+        let x = b.exclusive(&format!("x{i}"), n, of(n));
+        b.launch(scale {}, (8, 128), (x.write(), 2.0_f32, n)).expect("a launch");
+    }
+    let report = b.build().expect("it builds").report();
+    assert!(report.apart.is_empty() && report.full_edges.is_empty() && report.assumed.is_empty(), "{report}");
+}
+
+/// A fork into kernels of different kinds, and their join.
+#[test]
+fn forks_and_joins_have_full_edges() {
+    let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| rules.allowed.fuse = false);
+    let n = 1_024_u32;
+    let mut b = Builder::with_name(&ctx, "fork");
+    let [x, y, z, w] = ["x", "y", "z", "w"].map(|name| b.exclusive(name, n, buffer(&ctx, n)));
+    b.launch(scale {}, per_item(n), (x.write(), 2.0_f32, n)).expect("a launch");
+    b.launch(copy_to {}, per_item(n), (x.read(), y.write(), n)).expect("a launch");
+    b.launch(axpy {}, per_item(n), (1.0_f32, x.read(), z.write(), n)).expect("a launch");
+    b.launch(add {}, per_item(n), (y.read(), z.read(), w.write(), n)).expect("a launch");
+    b.launch(scale {}, per_item(n), (w.write(), 2.0_f32, n)).expect("a launch");
+    let report = b.build().expect("it builds").report();
+    println!("{report}");
+    insta::assert_snapshot!("fork", text(&report));
+    let reasons: Vec<WhyFull> = report.full_edges.iter().map(|edge| edge.reason).collect();
+    let [two, three] = [WhyFull::Dependents(2), WhyFull::Dependencies(2)];
+    assert_eq!(reasons, [two, two, three, three]);
+    assert_eq!(report.apart.len(), 0, "the two scalings are ordered");
+}
+
+/// Chains that fill the device are dropped, halved or kept by their number and their levels.
+#[test]
+fn chains_are_apart_by_their_levels() {
+    let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| rules.allowed.fuse = false);
+    let dropped = chains(&ctx, 4, 3, 16 * 132 / 4);
+    let [halved, large, pairs] =
+        [(8, 3, 16 * 132 / 8), (4, 3, 16 * 132), (4, 2, 16 * 132 / 4)].map(|(count, steps, blocks)| {
+            change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
+            chains(&ctx, count, steps, blocks)
+        });
+    insta::assert_snapshot!("chains", [&dropped, &halved, &large, &pairs].map(text).join("\n\n"));
+    let kernels = [&dropped, &halved, &large, &pairs].map(|report| report.kernels);
+    assert_eq!(kernels, [12, 6, 6, 2]);
+}
+
+/// Branches of short kernels are serialized from 12 on.
+#[test]
+fn lanes_are_told_branch_by_branch() {
+    let (_guard, ctx) = alone();
+    change_next_rules(|_, _, rules| (rules.allowed.fuse, rules.allowed.batches) = (false, false));
+    let report = chains(&ctx, 20, 2, 4);
+    println!("{report}");
+    insta::assert_snapshot!("lanes", text(&report));
+    assert_eq!(report.serialized, 10);
+    assert_eq!(report.in_lanes.iter().map(|lane| lane.times).sum::<usize>(), 10);
+    change_next_rules(|_, _, rules| rules.allowed.batches = false);
+    assert_eq!(chains(&ctx, 11, 2, 4).serialized, 0);
+}
+
+/// The text names the registers that the simulated driver assumes, and marks the counts that depend on them.
+#[test]
+fn assumed_registers_are_told() {
+    let (_guard, ctx) = alone();
+    registers(40, 40);
+    let report = chains(&ctx, 3, 1, 4);
+    assert_eq!(report.assumed.len(), 1, "{report}");
+    let text = report.to_string();
+    assert!(text.contains("launches     3 in 1* nodes\n"), "{text}");
+    let assumed = "* if a thread has the registers that the simulated driver assumes: 40 of `scale`";
+    assert!(text.contains(assumed), "{text}");
+}
+
+/// Chains of which a kernel for all would hold too few blocks are a kernel each, and the report says so.
+#[test]
+fn chains_whose_kernel_would_hold_fewer_blocks_are_a_kernel_each() {
+    let (_guard, ctx) = alone();
+    registers(32, 32);
+    let stacked = chains(&ctx, 4, 12, 528);
+    assert_eq!((stacked.kernels, stacked.stacked.as_slice()), (1, [4].as_slice()), "{stacked}");
+    assert!(stacked.apart.is_empty() && stacked.unfused.is_empty(), "{stacked}");
+    cuweave_sim::registers("cuweave_fused", 64).expect("a simulated driver");
+    let report = chains(&ctx, 4, 12, 528);
+    cuweave_sim::registers("cuweave_fused", 0).expect("a simulated driver");
+    assert_eq!((report.kernels, report.stacked.as_slice()), (4, [1; 4].as_slice()), "{report}");
+    let reason = "of the fused kernel a multiprocessor holds 8 blocks, and 16 are needed: it takes 64 registers a thread and 0 bytes of shared memory";
+    assert_eq!(report.apart[0].reasons, [WhyApart::Unstacked(reason.to_owned())], "{report}");
+    let text = format!("each of which is one kernel, and not all of them: {reason}");
+    assert!(report.to_string().contains(&text), "{report}");
+}

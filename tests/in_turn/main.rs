@@ -1,0 +1,38 @@
+//! Tests of what the process has once: they count driver calls or live objects, make calls fail, cause reports, or set
+//! schedules and registers. Each takes the lock of `cuweave_testkit::device`: `alone`, `simulated_alone` or `turn`.
+
+mod apart;
+mod arena_pool;
+mod bounds;
+mod bounds_order;
+mod bounds_random;
+mod buffer_order;
+mod buffers;
+mod builder_meetings;
+mod code_cache;
+mod coverage;
+mod elements;
+mod events;
+mod extremes;
+mod flags;
+mod host_statements;
+mod host_work;
+mod lowerings;
+mod managed;
+mod managed_hints;
+mod managed_pages;
+mod order_stress;
+mod profile;
+mod proof;
+mod runtime_bad_input;
+mod runtime_exec;
+mod runtime_faults;
+mod runtime_orders;
+mod semaphores;
+mod slow;
+mod stream_stress;
+mod streams;
+mod taken_over;
+mod unfused;
+mod unwritten;
+mod views;

@@ -1,0 +1,4 @@
+//! The sources and the pages of the repository.
+
+mod docs;
+mod layers;

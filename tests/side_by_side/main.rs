@@ -1,0 +1,47 @@
+//! Tests that leave the driver's state alone run side by side. One that counts calls or objects, makes calls fail or
+//! causes reports belongs into `in_turn`.
+
+#[macro_use]
+mod steps;
+
+mod atomics_order;
+mod budget;
+mod builder;
+mod builder_panics;
+mod builder_random;
+mod builder_refused;
+mod calls;
+mod certificates;
+mod certificates_exhaustive;
+mod cooperative;
+mod counts;
+mod decisions;
+mod expressions;
+pub mod face;
+mod forwarded;
+mod fused;
+mod fused_memory;
+mod fused_rows;
+mod fused_set;
+mod hidden_state;
+mod kernels;
+mod launches;
+mod mangled;
+mod optional;
+mod outside;
+mod parts;
+mod parts_random;
+mod paths;
+mod plans;
+mod pointers;
+mod recall;
+mod record_scalars;
+mod records;
+mod report_lines;
+mod required_blocks;
+mod rounded;
+mod runtime_load;
+mod stacked;
+mod structure;
+mod training;
+mod turns;
