@@ -5,7 +5,7 @@ use cuweave::prelude::*;
 use cuweave_testkit::device::alone as device;
 use half::{bf16, f16};
 
-#[cuweave::kernels("tests/ptx-corpus/12.9/tensor.80.plain.ptx")]
+#[cuweave::kernels("tests/ptx-corpus/nvrtc/tensor.ptx")]
 unsafe extern "ptx-kernel" {
     fn half_axpy(a: half::f16, x: &[half::f16; 2 * pairs], y: &mut [half::f16; 2 * pairs], pairs: u32);
     fn bf16_to_float(x: &[bf16; n], out: &mut [MaybeUninit<f32>; n], n: u32);

@@ -149,7 +149,7 @@ fn found(file: &Path, elements: &BTreeMap<String, Vec<Option<&'static str>>>) ->
 fn elements_are_confirmed_where_they_are_those_of_the_source() {
     let elements = elements();
     let (mut confirmed, mut open, mut wrong) = (0, Vec::new(), BTreeMap::new());
-    for folder in ["12.9", "13.5", "triton", "rewrite"] {
+    for folder in ["nvrtc", "triton", "rewrite"] {
         for file in std::fs::read_dir(corpus().join(folder)).unwrap().map(|file| file.unwrap().path()) {
             if file.extension().is_none_or(|extension| extension != "ptx") {
                 continue;

@@ -30,62 +30,39 @@ fn bounds(file: &str, kernel: &str, parameter: usize) -> Option<Vec<String>> {
 
 #[test]
 fn guarded_indices_are_bounded() {
-    for version in ["12.9", "13.5"] {
-        let basic = format!("{version}/basic.75.plain.ptx");
-        for (kernel, parameter, expected) in [
-            ("saxpy", 1, vec!["4 * p3"]),
-            ("saxpy", 2, vec!["4 * p3"]),
-            ("fill_value", 0, vec!["8 * p2"]),
-            ("vector_add4", 2, vec!["16 * p3"]),
-            ("split_sign", 1, vec!["4 * p3"]),
-            ("scatter64", 1, vec!["8 * p3"]),
-        ] {
-            assert_eq!(
-                bounds(&basic, kernel, parameter).as_deref(),
-                Some(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
-                "{version} {kernel} {parameter}"
-            );
-        }
-        // Gathered elements can lie anywhere.
-        assert_eq!(bounds(&basic, "gather", 0), None);
-        assert_eq!(bounds(&basic, "walk", 0), None);
+    let basic = "nvrtc/basic.ptx";
+    for (kernel, parameter, expected) in [
+        ("saxpy", 1, vec!["4 * p3"]),
+        ("saxpy", 2, vec!["4 * p3"]),
+        ("fill_value", 0, vec!["8 * p2"]),
+        ("vector_add4", 2, vec!["16 * p3"]),
+        ("split_sign", 1, vec!["4 * p3"]),
+        ("scatter64", 1, vec!["8 * p3"]),
+    ] {
+        assert_eq!(
+            bounds(basic, kernel, parameter).as_deref(),
+            Some(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
+            "{kernel} {parameter}"
+        );
     }
+    // Gathered elements can lie anywhere.
+    assert_eq!(bounds(basic, "gather", 0), None);
+    assert_eq!(bounds(basic, "walk", 0), None);
 }
 
 #[test]
 fn the_share_of_bounded_parameters_is_told() {
-    let corpus = cuweave_testkit::files::root().join("tests/ptx-corpus");
     let (mut bounded, mut all) = (0u32, 0u32);
-    for version in ["12.9", "13.5"] {
-        let mut files: Vec<_> =
-            std::fs::read_dir(corpus.join(version)).unwrap().map(|file| file.unwrap().path()).collect();
-        files.sort();
-        for file in files {
-            let text = std::fs::read_to_string(&file).unwrap();
-            let module = ptx::parse(&text).unwrap();
-            let mut analysis = Analysis::new(&module);
-            for entry in module.entries() {
-                let pointers = analysis.pointers(entry);
-                let kernel = analysis.kernel(entry.name, &pointers);
-                for (found, _) in kernel.parameters.iter().zip(&pointers).filter(|(_, pointer)| **pointer) {
-                    all += 1;
-                    let has = found.reach.as_ref().is_some_and(|all| !all.is_empty());
-                    bounded += u32::from(has);
-                    if has
-                        && file.to_string_lossy().contains("75.plain")
-                        && version == "13.5"
-                        && std::env::var_os("BOUNDS").is_some()
-                    {
-                        println!(
-                            "{} {:?}",
-                            entry.name,
-                            found.reach.as_ref().map(|all| all
-                                .iter()
-                                .map(|r| r.bytes[0].text_with(&|id| Some(format!("p{id}"))))
-                                .collect::<Vec<_>>())
-                        );
-                    }
-                }
+    for file in cuweave_testkit::files::ptx(&["tests/ptx-corpus/nvrtc"]) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let module = ptx::parse(&text).unwrap();
+        let mut analysis = Analysis::new(&module);
+        for entry in module.entries() {
+            let pointers = analysis.pointers(entry);
+            let kernel = analysis.kernel(entry.name, &pointers);
+            for (found, _) in kernel.parameters.iter().zip(&pointers).filter(|(_, pointer)| **pointer) {
+                all += 1;
+                bounded += u32::from(found.reach.as_ref().is_some_and(|all| !all.is_empty()));
             }
         }
     }

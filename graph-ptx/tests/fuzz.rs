@@ -12,10 +12,10 @@ fn seeds() -> Vec<String> {
     let corpus = files::root().join("tests/ptx-corpus");
     let mut seeds = Vec::new();
     for file in [
-        "13.5/basic.75.plain.ptx",
-        "12.9/hopper.90.debug.ptx",
-        "12.9/sparse.80.debug.ptx",
-        "13.5/reduce.90.plain.ptx",
+        "nvrtc/basic.ptx",
+        "nvrtc/hopper.ptx",
+        "nvrtc/basic.debug.ptx",
+        "nvrtc/reduce.ptx",
         "rewrite/grid.80.ptx",
     ] {
         let text = std::fs::read_to_string(corpus.join(file)).unwrap();

@@ -71,15 +71,15 @@ macro_rules! snapshots {
     )*};
 }
 snapshots! {
-    plain "12.9/basic.90.plain.ptx" "saxpy";
-    two_dimensions "13.5/basic.90.plain.ptx" "heat2d";
-    lines_of_the_source "13.5/basic.80.lines.ptx" "saxpy";
-    constant_loads "13.5/basic.90.plain.ptx" "gather";
-    global_atomics "13.5/reduce.90.plain.ptx" "histogram_global";
-    shared_memory_and_barriers "12.9/reduce.90.plain.ptx" "reduce_block";
-    two_products "12.9/basic.90.plain.ptx" "complex_multiply";
-    written_variables "12.9/state.90.plain.ptx" "accumulate";
-    clusters "13.5/hopper.90.plain.ptx" "cluster_sum";
+    plain "nvrtc/basic.ptx" "saxpy";
+    two_dimensions "nvrtc/basic.ptx" "heat2d";
+    lines_of_the_source "nvrtc/lines.ptx" "saxpy";
+    constant_loads "nvrtc/basic.ptx" "gather";
+    global_atomics "nvrtc/reduce.ptx" "histogram_global";
+    shared_memory_and_barriers "nvrtc/reduce.ptx" "reduce_block";
+    two_products "nvrtc/basic.ptx" "complex_multiply";
+    written_variables "nvrtc/state.ptx" "accumulate";
+    clusters "nvrtc/hopper.ptx" "cluster_sum";
     of_triton "triton/triton_add.90.ptx" "triton_add";
     of_triton_with_atomics "triton/triton_histogram.90.ptx" "triton_histogram";
     of_triton_for_ampere "triton/triton_scale.80.ptx" "triton_scale";

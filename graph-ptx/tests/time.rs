@@ -8,12 +8,7 @@ use std::time::{Duration, Instant};
 fn ten_kernels_take_little_time() {
     let corpus = cuweave_testkit::files::root().join("tests/ptx-corpus");
     let mut worst = Duration::ZERO;
-    for file in [
-        "12.9/basic.75.plain.ptx",
-        "13.5/nn.90.plain.ptx",
-        "12.9/reduce.80.debug.ptx",
-        "13.5/sparse.75.plain.ptx",
-    ] {
+    for file in ["nvrtc/basic.ptx", "nvrtc/basic.debug.ptx", "nvrtc/nn.ptx", "nvrtc/sparse.ptx"] {
         let text = std::fs::read_to_string(corpus.join(file)).unwrap();
         let whole = ptx::parse(&text).unwrap();
         // The file as it would be with its first ten kernels.

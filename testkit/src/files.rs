@@ -2,13 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of PTX files that NVRTC and Triton made, of several versions and for several architectures.
-pub const CORPUS: &[&str] = &[
-    "tests/ptx-corpus/12.9",
-    "tests/ptx-corpus/13.5",
-    "tests/ptx-corpus/rewrite",
-    "tests/ptx-corpus/triton",
-];
+/// The folders of PTX files that NVRTC and Triton made, or that are written by hand. `scripts/corpus.py` adds those of other versions and
+/// architectures.
+pub const CORPUS: &[&str] =
+    &["tests/ptx-corpus/nvrtc", "tests/ptx-corpus/rewrite", "tests/ptx-corpus/triton"];
 
 /// The folders of PTX files that other tests, examples and benchmarks run.
 pub const KERNELS: &[&str] =
@@ -31,13 +28,6 @@ pub fn ptx<'f>(folders: impl IntoIterator<Item = &'f &'f str>) -> Vec<PathBuf> {
         files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "ptx")));
     }
     files.sort();
-    files
-}
-
-/// Returns the same without the files for compute capability 7.5: their kernels are those for 9.0, and run alike.
-pub fn ptx_of_one_architecture<'f>(folders: impl IntoIterator<Item = &'f &'f str>) -> Vec<PathBuf> {
-    let mut files = ptx(folders);
-    files.retain(|file| !name(file).contains(".75."));
     files
 }
 

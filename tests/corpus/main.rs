@@ -17,9 +17,8 @@ use program::File;
 use sizes::Sizes;
 
 /// The folders of PTX files. `tests/kernels/bad` has no valid ones; files that fail to load are in `runtime_load.rs`.
-const FOLDERS: [&str; 10] = [
-    "tests/ptx-corpus/12.9",
-    "tests/ptx-corpus/13.5",
+const FOLDERS: [&str; 9] = [
+    "tests/ptx-corpus/nvrtc",
     "tests/ptx-corpus/rewrite",
     "tests/ptx-corpus/triton",
     "tests/kernels",

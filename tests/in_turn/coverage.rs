@@ -15,7 +15,7 @@ unsafe extern "ptx-kernel" {
 }
 
 mod nvcc {
-    #[cuweave::kernels("tests/ptx-corpus/12.9/basic.75.plain.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/nvrtc/basic.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn fill_value(out: &mut [MaybeUninit<f64>; n], value: f64, n: u64);
         pub fn vector_add4(
@@ -36,7 +36,7 @@ mod nvcc {
 }
 
 mod newer {
-    #[cuweave::kernels("tests/ptx-corpus/12.9/basic.90.plain.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/nvrtc/basic.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn split_sign(
             x: &[f32; n],
@@ -49,7 +49,7 @@ mod newer {
 }
 
 mod reductions {
-    #[cuweave::kernels("tests/ptx-corpus/12.9/reduce.75.plain.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/nvrtc/reduce.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn reduce_block(x: &[f32; n], partial: &mut [MaybeUninit<f32>; 4], n: u32);
     }
@@ -210,7 +210,7 @@ fn what_is_not_proved_is_listed_with_its_reason() {
 }
 
 mod rows {
-    #[cuweave::kernels("tests/ptx-corpus/12.9/nn.90.plain.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/nvrtc/nn.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn softmax_rows(x: &[f32; rows], y: &mut [MaybeUninit<f32>; rows], rows: i32);
     }

@@ -3,7 +3,7 @@
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, simulated_alone};
 
-#[cuweave::kernels("tests/ptx-corpus/12.9/basic.90.plain.ptx")]
+#[cuweave::kernels("tests/ptx-corpus/nvrtc/basic.ptx")]
 unsafe extern "ptx-kernel" {
     /// The written elements depend on data.
     fn scatter64(x: &[f32; n], index: &[i64; n], out: &mut [MaybeUninit<f32>; 64], n: u32);

@@ -54,7 +54,7 @@ fn busy() -> Option<f64> {
 }
 
 fn main() {
-    let text = include_str!("../tests/ptx/basic.129.ptx");
+    let text = include_str!("../tests/ptx/basic.ptx");
     let start = Instant::now();
     let module = parse(text).expect("the kernels are PTX");
     println!("{} bytes of PTX read in {:?}", text.len(), start.elapsed());

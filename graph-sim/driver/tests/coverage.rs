@@ -176,7 +176,7 @@ fn verdicts_are_what_the_corpus_writes() {
     let mut tally = Tally::default();
     let mut shares: BTreeMap<String, Share> = BTreeMap::new();
     let root = files::root();
-    let mut all = files::ptx_of_one_architecture(files::CORPUS);
+    let mut all = files::ptx(files::CORPUS);
     all.extend(files::ptx(&["examples/kernels", "tests/kernels", "benches/kernels"]));
     for file in all {
         let text = std::fs::read_to_string(&file).unwrap();

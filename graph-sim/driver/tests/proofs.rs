@@ -60,7 +60,7 @@ fn contradictions(facts: &ParameterFacts, shadow: &[u8]) -> Vec<String> {
 fn kernels_touch_what_their_proof_says() {
     let (mut ran, mut seen, mut unsupported) = (0, 0, 0);
     let mut wrong = Vec::new();
-    for file in files::ptx_of_one_architecture(files::CORPUS) {
+    for file in files::ptx(files::CORPUS) {
         let text = std::fs::read_to_string(&file).unwrap();
         let module = ptx::parse(&text).unwrap();
         let program = Program::decode(&module);

@@ -15,16 +15,10 @@ use buffers::{Buffers, small_numbers};
 const SIZE: usize = 1 << 14;
 const MEMBERS: usize = 3;
 
-/// Returns the files with kernels to rewrite. Kernels of another compiler version are rewritten alike.
+/// Returns the files with kernels to rewrite.
 fn files() -> Vec<PathBuf> {
-    files::ptx_of_one_architecture(&[
-        "tests/ptx-corpus/12.9",
-        "tests/ptx-corpus/triton",
-        "tests/ptx-corpus/rewrite",
-        "examples/kernels",
-        "benches/kernels",
-        "graph-sim/driver/tests/ptx",
-    ])
+    let others = ["examples/kernels", "benches/kernels", "graph-sim/driver/tests/ptx"];
+    files::ptx(files::CORPUS.iter().chain(&others))
 }
 
 /// The arguments of the members.

@@ -2,16 +2,11 @@ use cuweave_testkit::random::Random;
 
 use crate::support::{Arg::*, Device, Loaded, close, each};
 
-const TEXTS: [&str; 4] = [
-    include_str!("../ptx/basic.129.ptx"),
-    include_str!("../ptx/basic.135.ptx"),
-    include_str!("../ptx/basic.debug.ptx"),
-    include_str!("../ptx/basic.fast.ptx"),
-];
+const TEXT: &str = include_str!("../ptx/basic.ptx");
 
 #[test]
 fn element_wise() {
-    each(&TEXTS, |device, loaded| {
+    each("basic", |device, loaded| {
         let mut random = Random::new(1);
         let (x, y) = (random.floats(1000), random.floats(1000));
         let (dx, dy) = (device.put(&x), device.put(&y));
@@ -37,7 +32,7 @@ fn element_wise() {
 
 #[test]
 fn matrix_products() {
-    each(&TEXTS, |device, loaded| {
+    each("basic", |device, loaded| {
         for (kernel, tile, n) in [("matmul16", 16, 40), ("matmul8", 8, 24)] {
             let mut random = Random::new(n as u64);
             let (a, b) = (random.floats(n * n), random.floats(n * n));
@@ -57,7 +52,7 @@ fn matrix_products() {
 
 #[test]
 fn reductions() {
-    each(&TEXTS, |device, loaded| {
+    each("basic", |device, loaded| {
         let (rows, columns) = (5, 300);
         let mut random = Random::new(3);
         let x = random.floats(rows * columns);
@@ -93,7 +88,7 @@ fn reductions() {
 
 #[test]
 fn integers_and_shared_memory() {
-    each(&TEXTS, |device, loaded| {
+    each("basic", |device, loaded| {
         let mut random = Random::new(4);
         let data: Vec<u8> = (0..5000).map(|_| random.bits() as u8).collect();
         let (dx, bins) = (device.put(&data), device.put(&[0u32; 256]));
@@ -130,7 +125,7 @@ fn integers_and_shared_memory() {
 
 #[test]
 fn variables_and_divergence() {
-    each(&TEXTS, |device, loaded| {
+    each("basic", |device, loaded| {
         let mut random = Random::new(5);
         let x = random.floats(500);
         let (dx, dy) = (device.put(&x), device.fresh(2000));
@@ -170,7 +165,7 @@ fn variables_and_divergence() {
 #[test]
 fn any_order_and_number_of_threads() {
     let mut device = Device::default();
-    let mut loaded = Loaded::new(TEXTS[0], &mut device);
+    let mut loaded = Loaded::new(TEXT, &mut device);
     let x: Vec<f32> = (0..10_000).map(|i| i as f32).collect();
     for (threads, seed) in [(1, 0), (1, 7), (4, 0), (4, 99)] {
         loaded.options.threads = Some(threads);
@@ -185,7 +180,7 @@ fn any_order_and_number_of_threads() {
 fn the_shadow_says_what_was_touched() {
     use cuweave_sim_driver::interp::{ATOMIC, INITIALISED, READ, WRITTEN};
     let mut device = Device::default();
-    let loaded = Loaded::new(TEXTS[1], &mut device);
+    let loaded = Loaded::new(TEXT, &mut device);
     let (dx, dy) = (device.put(&[1f32; 64]), device.put(&[1f32; 64]));
     loaded.go(&device, "saxpy", 1, 32, &[F(1.0), P(dx), P(dy), I(20)]);
     let (x, y) = (device.flags(dx), device.flags(dy));

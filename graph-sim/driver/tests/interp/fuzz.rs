@@ -6,12 +6,8 @@ use crate::support::{Arg, Device, Loaded};
 use cuweave_ptx::{parse, parse_bytes};
 use cuweave_sim_driver::interp::{Launch, Options, Program, run};
 
-const CORPUS: [&str; 4] = [
-    include_str!("../ptx/basic.135.ptx"),
-    include_str!("../ptx/misc.129.ptx"),
-    include_str!("../ptx/tensor.129.ptx"),
-    include_str!("../ptx/tensor.135.ptx"),
-];
+const CORPUS: [&str; 3] =
+    [include_str!("../ptx/basic.ptx"), include_str!("../ptx/misc.ptx"), include_str!("../ptx/tensor.ptx")];
 
 /// Each kernel, after the declarations that the kernels of its file share.
 fn pieces() -> Vec<(String, String)> {

@@ -1,4 +1,4 @@
-//! Kernels compiled by NVRTC 12.9 and 13.5 (`ptx/*.cu`), run by the interpreter and compared with plain code.
+//! Kernels compiled by NVRTC (`ptx/*.cu`), run by the interpreter and compared with plain code.
 
 mod basic;
 mod conflicts;

@@ -1,12 +1,6 @@
 use cuweave_testkit::random::Random;
 
-use crate::support::{Arg::*, Device, Loaded, close, each};
-
-const TEXTS: [&str; 3] = [
-    include_str!("../ptx/misc.129.ptx"),
-    include_str!("../ptx/misc.135.ptx"),
-    include_str!("../ptx/misc.debug.ptx"),
-];
+use crate::support::{Arg::*, Device, Loaded, close, each, texts};
 
 /// `bits` of `misc.cu` in Rust.
 fn bits(v: u32) -> u32 {
@@ -44,7 +38,7 @@ fn bits(v: u32) -> u32 {
 
 #[test]
 fn integers() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         let mut random = Random::new(1);
         let mut x: Vec<u32> = (0..500).map(|_| (random.bits() << 16 ^ random.bits()) as u32).collect();
         x.extend([0, 1, 2, u32::MAX, 0x8000_0000, 0x7fff_ffff]);
@@ -58,7 +52,7 @@ fn integers() {
 
 #[test]
 fn conversions() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         let mut random = Random::new(2);
         let mut x: Vec<f32> = (0..200).map(|_| random.float() * 300.0).collect();
         x.extend([0.5, 1.5, 2.5, -0.5, -1.5, 0.0, -0.0, 1e9]);
@@ -85,7 +79,7 @@ fn conversions() {
 
 #[test]
 fn mathematics() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         let mut random = Random::new(3);
         let x: Vec<f64> = (0..300).map(|_| f64::from(random.float()) * 5.0).collect();
         let (dx, dy) = (device.put(&x), device.fresh(x.len() as u64 * 64));
@@ -149,7 +143,7 @@ fn erf(x: f64) -> f64 {
 
 #[test]
 fn warps_together() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         let x: Vec<i32> = (0..128).map(|i| (i * 37) % 101).collect();
         let (dx, dy) = (device.put(&x), device.fresh(128 * 32));
         loaded.go(device, "warps", 2, 64, &[P(dx), P(dy)]);
@@ -179,7 +173,7 @@ fn warps_together() {
 
 #[test]
 fn atomic_updates() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         let x: Vec<i32> = (0..1000).map(|i| (i * 7919) % 1000 + 1).collect();
         let mut start = vec![0i32; 1008];
         (start[1], start[5]) = (i32::MAX, -1);
@@ -204,7 +198,7 @@ fn atomic_updates() {
 
 #[test]
 fn calls_and_local_memory() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         let dy = device.fresh(64 * 8);
         loaded.go(device, "calls", 1, 64, &[P(dy)]);
         let fibonacci = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
@@ -233,7 +227,7 @@ fn calls_and_local_memory() {
 
 #[test]
 fn printing() {
-    each(&TEXTS, |device, loaded| {
+    each("misc", |device, loaded| {
         loaded.go(device, "say", 1, 64, &[I(3)]);
         assert_eq!(*device.printed.lock().unwrap(), "block 0 of 1: hello 4.500 1099511627776 x\n");
     });
@@ -242,10 +236,10 @@ fn printing() {
 /// Threads that wait for others make progress: blocks that wait for blocks, lanes that wait for lanes.
 #[test]
 fn waiting_makes_progress() {
-    for text in TEXTS {
+    for text in texts("misc") {
         for (threads, seed) in [(1, 0), (1, 5), (3, 11)] {
             let mut device = Device::default();
-            let mut loaded = Loaded::new(text, &mut device);
+            let mut loaded = Loaded::new(&text, &mut device);
             loaded.options.threads = Some(threads);
             loaded.options.seed = seed;
             let (flags, out) = (device.put(&[0i32; 40]), device.put(&[0i32; 40]));
@@ -272,7 +266,7 @@ fn barriers_do_not_wait_for_threads_that_have_ended() {
         mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r7;\n\
         END: ret;\n}\n";
     let mut device = Device::default();
-    let loaded = Loaded::new(text, &mut device);
+    let loaded = Loaded::new(&text, &mut device);
     for n in [1, 31, 32, 41, 64] {
         let p = device.fresh(256);
         loaded.go(&device, "k", 1, 64, &[P(p), I(n)]);

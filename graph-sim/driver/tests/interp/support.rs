@@ -2,6 +2,7 @@
 
 use cuweave_ptx::parse;
 use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, Program, Region, Stats, run};
+use cuweave_testkit::files;
 use std::sync::Mutex;
 
 /// An allocation of a test.
@@ -192,11 +193,18 @@ pub fn close(ours: &[f32], expected: &[f32], tolerance: f32) {
     }
 }
 
-/// Runs a test on each of some texts, all of whose entries must be supported.
-pub fn each(texts: &[&str], test: impl Fn(&mut Device, &Loaded)) {
-    for text in texts {
+/// Returns the PTX of a source: the tracked ones, and what `scripts/corpus.py` adds.
+pub fn texts(source: &str) -> Vec<String> {
+    let mut all = files::ptx(&["graph-sim/driver/tests/ptx"]);
+    all.retain(|file| files::name(file).split('.').next() == Some(source));
+    all.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+}
+
+/// Runs a test on each PTX of a source, all of whose entries must be supported.
+pub fn each(source: &str, test: impl Fn(&mut Device, &Loaded)) {
+    for text in texts(source) {
         let mut device = Device::default();
-        let loaded = Loaded::new(text, &mut device);
+        let loaded = Loaded::new(&text, &mut device);
         for entry in &loaded.program.entries {
             assert_eq!(entry.supported, Ok(()), "{}", entry.name);
         }

@@ -2,8 +2,6 @@ use cuweave_testkit::random::Random;
 
 use crate::support::{Arg::*, close, each};
 
-const TEXTS: [&str; 2] = [include_str!("../ptx/tensor.129.ptx"), include_str!("../ptx/tensor.135.ptx")];
-
 /// A half from a small multiple of 1/64, exactly; and back.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
@@ -29,7 +27,7 @@ fn halves(random: &mut Random, count: usize) -> Vec<f32> {
 
 #[test]
 fn halves_and_bfloats() {
-    each(&TEXTS, |device, loaded| {
+    each("tensor", |device, loaded| {
         let mut random = Random::new(1);
         let (x, y) = (halves(&mut random, 200), halves(&mut random, 200));
         let bits = |v: &[f32]| v.iter().map(|&v| half(v)).collect::<Vec<u16>>();
@@ -67,7 +65,7 @@ fn halves_and_bfloats() {
 
 #[test]
 fn matrix_instructions() {
-    each(&TEXTS, |device, loaded| {
+    each("tensor", |device, loaded| {
         let (m, n, k) = (32, 16, 48);
         let mut random = Random::new(2);
         let (a, b) = (halves(&mut random, m * k), halves(&mut random, k * n));
