@@ -14,7 +14,11 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "examples/kernels"))
+from nvrtc import compile_source
+
 CORPUS, SIMULATOR = ROOT / "tests/ptx-corpus", ROOT / "graph-sim/driver/tests/ptx"
 ALL = [("75", "plain"), ("90", "plain"), ("80", "debug")]
 TENSOR = [("80", "plain"), ("90", "plain"), ("80", "debug")]
@@ -37,31 +41,6 @@ MODES = {
 TESTS = [["-p", "cuweave-ptx"], ["-p", "cuweave-sim-driver"], ["-p", "cuweave", "--test", "corpus"]]
 
 
-def compile_ptx(nvrtc, source: pathlib.Path, options: list[str]) -> str:
-    program = ctypes.c_void_p()
-
-    def check(code: int, call: str) -> None:
-        if code == 0:
-            return
-        size = ctypes.c_size_t()
-        log = ctypes.create_string_buffer(1)
-        if program and nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size)) == 0 and size.value > 1:
-            log = ctypes.create_string_buffer(size.value)
-            nvrtc.nvrtcGetProgramLog(program, log)
-        raise RuntimeError(f"{call}: {code}\n{log.value.decode()}")
-
-    text = source.read_bytes()
-    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, source.name.encode(), 0, None, None), "create")
-    array = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
-    check(nvrtc.nvrtcCompileProgram(program, len(options), array), "compile")
-    size = ctypes.c_size_t()
-    check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)), "size")
-    buffer = ctypes.create_string_buffer(size.value)
-    check(nvrtc.nvrtcGetPTX(program, buffer), "PTX")
-    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return buffer.value.decode()
-
-
 def stripped(ptx: str) -> str:
     """Without the debug sections, which are most of a -G file and say nothing about its code."""
     lines = ptx.splitlines()
@@ -77,8 +56,8 @@ def make(nvrtc, version: str, includes: list[str], made: list[pathlib.Path]) -> 
             options = [f"--gpu-architecture=compute_{architecture}", "--std=c++17", *MODES[mode], *includes]
             target = folder / f"{source.stem}.{version}.{architecture}.{mode}.ptx"
             try:
-                ptx = stripped(compile_ptx(nvrtc, source, options))
-            except RuntimeError as error:
+                ptx = stripped(compile_source(nvrtc, source, options, "PTX").rstrip(b"\0").decode())
+            except SystemExit as error:
                 # 13.5 does not compile half-precision atomics with -G.
                 print(f"{target.name}: left out: {error}")
                 continue
