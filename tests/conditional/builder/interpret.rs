@@ -1,4 +1,4 @@
-//! Reads the programs of `conditions_random`, whose statements stand a line each, and writes them by a builder.
+//! Reads the programs of `random`, whose statements stand a line each, and writes them by a builder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,23 +10,8 @@ use cuweave::prelude::*;
 
 use crate::decide::{count_down, mix, mixed, modulo};
 
-/// Returns the attribute and the lines of a program.
-fn source(name: &str) -> (String, Vec<String>) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conditional/random/programs");
-    for entry in std::fs::read_dir(folder).expect("the programs") {
-        let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a program");
-        let head = format!("fn {name}(n: u32");
-        let Some(at) = text.lines().position(|line| line.starts_with(&head)) else { continue };
-        let attribute = text.lines().nth(at - 1).expect("an attribute").to_owned();
-        let body = text.lines().skip(at + 1).map(str::to_owned).collect::<Vec<_>>();
-        let end = block(&body);
-        return (attribute, body[..end].to_vec());
-    }
-    panic!("there is no program `{name}`");
-}
-
 /// Returns the index of the line that ends the block in which the lines stand.
-fn block(lines: &[String]) -> usize {
+fn block(lines: &[&str]) -> usize {
     let mut depth = 1;
     for (at, line) in lines.iter().enumerate() {
         depth -= usize::from(line.starts_with('}'));
@@ -38,13 +23,15 @@ fn block(lines: &[String]) -> usize {
     panic!("a block has no end");
 }
 
-/// Builds a program by a builder.
+/// Builds the program of a text by a builder.
 pub fn build<'a>(
     ctx: &Arc<CudaContext>,
     name: &str,
+    text: &str,
     words: &'a mut [CudaSlice<u32>; 4],
 ) -> cuweave::Result<Graph<Args<'a>>> {
-    let (attribute, lines) = source(name);
+    let lines: Vec<&str> = text.lines().collect();
+    let [attribute, _, lines @ .., _] = lines.as_slice() else { panic!("no program: {text}") };
     let mut b = Builder::with_name(ctx, name);
     let has = |option: &str| attribute.contains(option);
     for (option, memory) in
@@ -71,7 +58,7 @@ pub fn build<'a>(
     for (at, buffer) in words.iter_mut().enumerate() {
         names.insert(format!("x{at}"), b.exclusive(&format!("x{at}"), n, buffer));
     }
-    Reader { n, i: None }.statements(&mut b, &lines, &mut names)?;
+    Reader { n, i: None }.statements(&mut b, lines, &mut names)?;
     b.build()
 }
 
@@ -84,9 +71,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn statements(&self, b: &mut Builder<'_>, lines: &[String], names: &mut Names) -> cuweave::Result<()> {
+    fn statements(&self, b: &mut Builder<'_>, lines: &[&str], names: &mut Names) -> cuweave::Result<()> {
         let (mut at, mut at_most) = (0, None);
-        while let Some(line) = lines.get(at) {
+        while let Some(&line) = lines.get(at) {
             at += 1;
             let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
             if line.starts_with("#[at_most") {
@@ -103,7 +90,7 @@ impl Reader {
                 let name = line.trim_end_matches(" {").rsplit([' ', '!']).next().unwrap_or_default();
                 *names.get(name).unwrap_or_else(|| panic!("there is no `{name}`"))
             };
-            let body = |lines: &[String], b: &mut Builder<'_>| self.statements(b, lines, &mut names.clone());
+            let body = |lines: &[&str], b: &mut Builder<'_>| self.statements(b, lines, &mut names.clone());
             match words[0] {
                 "for" if line == "for _ in 0..two {" => (0..2).try_for_each(|_| body(inside, b))?,
                 "for" => {

@@ -2,29 +2,25 @@
 //! dumps and in what they compute; and what a builder refuses.
 
 mod interpret;
-#[path = "../random/programs/mod.rs"]
-#[rustfmt::skip]
-#[allow(unused, clippy::all)]
-mod programs;
 mod refused;
 mod results;
 
-use crate::decide::*;
-use cuweave::prelude::*;
+use crate::random::programs::*;
 use cuweave_testkit::device::alone;
 
 const N: usize = 8;
 
 /// Compares a graph function with the same program by a builder, and both with plain Rust.
 macro_rules! agrees {
-    ($program:ident, $meaning:ident) => {{
+    ($program:ident, $meaning:ident, $text:literal) => {{
         let device = alone();
         let start = [3u32, 50, 700, 9_000];
         let mut of_function = start.map(|word| device.upload(&[word; N]));
         let mut of_builder = start.map(|word| device.upload(&[word; N]));
         let [a, b, c, d] = &mut of_function;
         let graph = $program(&device.ctx, N as u32, 2, a, b, c, d).expect("it builds");
-        let built = interpret::build(&device.ctx, stringify!($program), &mut of_builder).expect("it builds");
+        let built =
+            interpret::build(&device.ctx, stringify!($program), $text, &mut of_builder).expect("it builds");
         let [one, other] = [cuweave::__private::dump(&graph), cuweave::__private::dump(&built)];
         assert_eq!(one, other, "{}", stringify!($program));
         let (mut one, mut other) =
@@ -42,4 +38,8 @@ macro_rules! agrees {
         device.nothing_reported();
     }};
 }
-use agrees;
+
+#[test]
+fn programs_are_the_same_by_a_builder() {
+    each!(agrees);
+}

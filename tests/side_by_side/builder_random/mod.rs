@@ -1,10 +1,6 @@
 //! Each of 200 random programs is the same as a graph function and by a builder: the checked program, the operations and what
 //! they compute.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
 use cudarc::driver::{CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::prelude::*;
 use cuweave::{Graph, GraphFn};
@@ -13,9 +9,11 @@ use std::sync::Arc;
 
 mod build;
 mod generate;
-mod print;
 #[allow(unused)]
-mod programs;
+mod programs {
+    use super::*;
+    cuweave_testkit_functions::written!();
+}
 
 use crate::kernels::{add_all, axpy, copy_to, scale, set};
 
@@ -88,41 +86,6 @@ fn seen<A: GraphFn>(
 }
 
 #[test]
-fn the_sources_are_those_of_the_generator() {
-    let folder = Path::new("tests/side_by_side/builder_random/programs");
-    let sources = print::sources();
-    if std::env::var_os("UPDATE").is_some() {
-        fs::remove_dir_all(folder).expect("the folder is removed");
-        fs::create_dir(folder).expect("the folder is made");
-        for (name, source) in &sources {
-            fs::write(folder.join(name), source).expect("the file is written");
-        }
-    }
-    let file = |entry: std::io::Result<fs::DirEntry>| {
-        let entry = entry.expect("the folder is read");
-        let name = entry.file_name().into_string().expect("names are text");
-        (name, fs::read_to_string(entry.path()).expect("the programs"))
-    };
-    let files: BTreeMap<String, String> = fs::read_dir(folder).expect("the programs").map(file).collect();
-    assert!(files == sources, "{} is not what the generator gives", folder.display());
-}
-
-/// Returns a text without the lines that tell several calls of one function apart: a builder makes all of its calls at
-/// one place of this test.
-fn without_places(text: &str) -> String {
-    let mut parts = text.split(':');
-    let mut without = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let behind = part.trim_start_matches(|c: char| c.is_ascii_digit());
-        if behind.len() == part.len() {
-            without.push(':');
-        }
-        without.push_str(behind);
-    }
-    without
-}
-
-#[test]
 fn every_program_is_the_same_as_a_function_and_by_a_builder() {
     let mut built = 0;
     let mut statements = 0;
@@ -134,9 +97,7 @@ fn every_program_is_the_same_as_a_function_and_by_a_builder() {
         let of_builder = build::run(&program, other);
         match (of_function, of_builder) {
             (Ok(one), Ok(other)) => {
-                for (one, other) in one.iter().zip(&other) {
-                    assert_eq!(without_places(one), without_places(other), "program {number}");
-                }
+                assert_eq!(one, other, "program {number}");
                 built += 1;
                 statements += program.statements.len();
             }

@@ -1,10 +1,5 @@
 //! Random programs of nested conditions on the device against plain Rust, on several schedules.
 
-mod generate;
-#[rustfmt::skip]
-#[allow(unused, clippy::all)]
-mod programs;
-
 use crate::decide::*;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{alone, simulated_alone};
@@ -15,7 +10,7 @@ const LAUNCHES: usize = 3;
 
 /// Compares a graph function with its meaning.
 macro_rules! agrees {
-    ($program:ident, $meaning:ident) => {{
+    ($program:ident, $meaning:ident, $text:literal) => {{
         let device = alone();
         for seed in 0..4 {
             device.schedule(seed);
@@ -34,7 +29,18 @@ macro_rules! agrees {
         }
     }};
 }
-use agrees;
+
+#[allow(unused, clippy::all)]
+pub mod programs {
+    use super::*;
+    cuweave_testkit_functions::conditions!();
+}
+
+#[test]
+fn programs_mean_what_plain_rust_means() {
+    use programs::*;
+    each!(agrees);
+}
 
 #[test]
 fn the_version_of_the_driver_changes_no_result() {
@@ -48,19 +54,5 @@ fn the_version_of_the_driver_changes_no_result() {
 #[test]
 #[ignore = "run by the test above, with each version"]
 fn all_programs() {
-    programs::all();
-}
-
-/// `CONDITIONS=write` writes the programs.
-#[test]
-fn the_programs_are_those_of_the_generator() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conditional/random/programs/");
-    let write = std::env::var("CONDITIONS").is_ok_and(|value| value == "write");
-    for (name, text) in generate::files() {
-        let path = format!("{folder}{name}");
-        if write {
-            std::fs::write(&path, &text).expect("the file is written");
-        }
-        assert!(std::fs::read_to_string(&path).expect("the programs") == text, "{name}");
-    }
+    programs_mean_what_plain_rust_means();
 }

@@ -166,39 +166,20 @@ impl Writer {
     }
 }
 
-/// The most lines of a file, but for one longer program.
-const LINES: usize = 450;
-
-/// Returns the names and the texts of the files.
-pub fn files() -> Vec<(String, String)> {
-    const HEAD: &str = "// Written by the test `the_programs_are_those_of_the_generator`.\n";
-    let (mut files, mut modules) = (Vec::new(), HEAD.to_owned() + "\n");
-    let (mut text, mut tests) = (String::new(), String::new());
+/// Returns the programs with their meanings, and the macro `each`: it calls another macro with the names of a program and
+/// its meaning, and the text of the program, whose statements stand a line each.
+pub fn text() -> String {
+    let (mut items, mut each) = (String::new(), String::new());
     for number in 0..PROGRAMS {
-        let program = program(number);
-        if !text.is_empty() && text.lines().count() + program.lines().count() > LINES {
-            files.push((std::mem::take(&mut text), std::mem::take(&mut tests)));
-        }
-        text.push_str(&program);
-        let _ = writeln!(tests, "agrees!(p{number}, m{number});");
+        let (program, meaning) = program(number);
+        let _ = writeln!(each, "$with!(p{number}, m{number}, {program:?});");
+        items += &(program + &meaning);
     }
-    files.push((text, tests));
-    let (mut named, mut all) = (Vec::new(), String::new());
-    for (at, (text, tests)) in files.into_iter().enumerate() {
-        let test = format!(
-            "\npub fn all() {{\n{tests}}}\n\n#[test]\nfn programs_mean_what_plain_rust_means() {{\nall();\n}}\n"
-        );
-        named.push((format!("part{at}.rs"), format!("{HEAD}\nuse super::super::*;\n{text}{test}")));
-        let _ = writeln!(modules, "mod part{at};");
-        let _ = writeln!(all, "part{at}::all();");
-    }
-    let _ = write!(modules, "\npub fn all() {{\n{all}}}\n");
-    named.push(("mod.rs".to_owned(), modules));
-    named
+    format!("{items}macro_rules! each {{ ($with:ident) => {{ {each} }} }}\npub(crate) use each;")
 }
 
 /// Returns a program and its meaning.
-fn program(number: u64) -> String {
+fn program(number: u64) -> (String, String) {
     let mut writer =
         Writer { random: Random::new(977 + number), graph: String::new(), plain: String::new(), names: 0 };
     writer.list(3);
@@ -207,8 +188,10 @@ fn program(number: u64) -> String {
     let arguments: Vec<String> = (0..WORDS).map(|at| format!("x{at}: &mut [u32; n]")).collect();
     let arguments = arguments.join(", ");
     let options = OPTIONS[(number % 7) as usize];
-    format!(
-        "\n#[cuweave::graph{options}]\nfn p{number}(n: u32, two: u32, {arguments}) {{\n{graph}}}\n\n\
-         fn m{number}(x: &mut [u32; {WORDS}]) {{\n{plain}}}\n"
+    (
+        format!(
+            "#[cuweave::graph{options}]\npub fn p{number}(n: u32, two: u32, {arguments}) {{\n{graph}}}\n"
+        ),
+        format!("pub fn m{number}(x: &mut [u32; {WORDS}]) {{\n{plain}}}\n"),
     )
 }

@@ -1,52 +1,21 @@
 //! The programs as graph functions.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::ops::Range;
-
 use super::generate::{Factor, Grid, Len, Of, PROGRAMS, Part, Program, Statement, Work, name, program};
 
-/// The largest number of lines of a generated file.
-const LINES: usize = 500;
-
-const HEAD: &str =
-    "//! Generated: `UPDATE=1 cargo test --test side_by_side builder_random` writes this file.\n";
-
-/// Returns the files of the module of all programs, by name: each file of programs, then `mod.rs`, which runs a program by its number.
-pub fn sources() -> BTreeMap<String, String> {
-    let parts = parts();
-    let mut text = format!("{HEAD}\nuse super::*;\n\n");
-    for part in 0..parts.len() {
-        let _ = writeln!(text, "mod part{part};");
-    }
-    text.push_str("\n/// Builds the program of a number, and runs it.\npub fn run(number: u64, bench: &mut Bench) -> cuweave::Result<Seen> {\n    let Bench { device, x, z, y, v, p, out, .. } = bench;\n    match number {\n");
-    for (part, (numbers, _)) in parts.iter().enumerate() {
-        for number in numbers.clone() {
-            let _ = writeln!(
-                text,
-                "        {number} => seen(part{part}::p{number}(&device.ctx, N, K, A, &*x, &*z, &mut *y, &mut *v, &*p), &device.stream, out),"
-            );
-        }
-    }
-    text.push_str("        _ => unreachable!(\"there are as many programs\"),\n    }\n}\n");
-    let files = parts.into_iter().enumerate().map(|(part, (_, text))| (format!("part{part}.rs"), text));
-    files.chain([("mod.rs".to_owned(), text)]).collect()
-}
-
-/// Returns the programs in files of at most `LINES` lines, with the range of numbers in each.
-fn parts() -> Vec<(Range<u64>, String)> {
-    let mut parts: Vec<(Range<u64>, String)> = Vec::new();
-    for number in 0..PROGRAMS {
-        let function = function(&program(number));
-        match parts.last_mut() {
-            Some((numbers, text)) if text.lines().count() + function.lines().count() <= LINES => {
-                numbers.end = number + 1;
-                text.push_str(&function);
-            }
-            _ => parts.push((number..number + 1, format!("{HEAD}\nuse super::super::*;\n{function}"))),
-        }
-    }
-    parts
+/// Returns the programs, and the function `run`, which builds and runs the one of a number.
+pub fn text() -> String {
+    let programs: String = (0..PROGRAMS).map(|number| function(&program(number))).collect();
+    let arm = |number| {
+        format!(
+            "{number} => seen(p{number}(&device.ctx, N, K, A, &*x, &*z, &mut *y, &mut *v, &*p), &device.stream, out),\n"
+        )
+    };
+    let arms: String = (0..PROGRAMS).map(arm).collect();
+    format!(
+        "{programs}\npub fn run(number: u64, bench: &mut Bench) -> cuweave::Result<Seen> {{\n\
+         let Bench {{ device, x, z, y, v, p, out, .. }} = bench;\nmatch number {{\n{arms}\
+         _ => unreachable!(\"there are as many programs\"),\n}}\n}}\n"
+    )
 }
 
 fn function(program: &Program) -> String {
@@ -68,7 +37,8 @@ fn function(program: &Program) -> String {
         many => format!(" -> ({})", many.join(", ")),
     };
     let mut text = format!(
-        "\n#[rustfmt::skip]\n#[cuweave::graph{options}]\npub fn p{}(n: u32, k: u32, a: f32, x: &[f32; 4 * n], z: &[f32; n + k], y: &mut [f32; 4 * n], v: &mut [u32; n], p: &Pinned<[f32; n]>){returned} {{\n",
+        "\n#[cuweave::graph{options}]\npub fn p{}(n: u32, k: u32, a: f32, x: &[f32; 4 * n], z: &[f32; n + k], \
+         y: &mut [f32; 4 * n], v: &mut [u32; n], p: &Pinned<[f32; n]>){returned} {{\n",
         program.number
     );
     for (at, statement) in program.statements.iter().enumerate() {
@@ -107,7 +77,7 @@ fn statement_name(at: usize, statement: &Statement) -> String {
     }
 }
 
-pub fn len(len: Len) -> &'static str {
+fn len(len: Len) -> &'static str {
     match len {
         Len::One => "n",
         Len::Two => "2 * n",
