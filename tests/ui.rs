@@ -8,14 +8,15 @@
 //! `tests/ui/rustc`, and their text is compared with one version of rustc only. `tests/ui/ptx` has the programs whose
 //! declarations contradict the PTX.
 //!
-//! `TRYBUILD=overwrite cargo test --test ui` records the messages again; a second time, and the pages of the error
-//! codes show them.
+//! `UPDATE=1 cargo test --test ui` records the messages again; a second time, and the pages of the error codes show
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cuweave_core::codes::Code;
+use cuweave_testkit::process::updating;
 
 /// The version of rustc whose messages `tests/ui/rustc/*.stderr` record.
 const RUSTC: &str = "rustc 1.95.";
@@ -42,6 +43,7 @@ fn messages_are_as_recorded() {
     if recorded_elsewhere() {
         return;
     }
+    updating();
     lend_kernels();
     let version = Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into()))
         .arg("--version")
@@ -91,7 +93,7 @@ fn every_code_has_a_page_with_a_program_and_its_message() {
         let source = fs::read_to_string(format!("{program}.rs")).expect("the program that the page names");
         let message = fs::read_to_string(format!("{program}.stderr")).expect("the message of that program");
         let shown = block(&block(&text, "```rust,compile_fail", &unmarked(&source)), "```text", &message);
-        if std::env::var("TRYBUILD").is_ok_and(|mode| mode == "overwrite") {
+        if updating() {
             fs::write(page, shown).expect("the page is written");
         } else {
             assert_eq!(text, shown, "{page} shows {program} or its message as it no longer is");

@@ -66,7 +66,7 @@ macro_rules! snapshots {
     ($($name:ident $file:literal $entry:literal;)*) => {$(
         #[test]
         fn $name() {
-            insta::assert_snapshot!(rewritten($file, $entry));
+            cuweave_testkit::assert_snapshot!(rewritten($file, $entry));
         }
     )*};
 }

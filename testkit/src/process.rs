@@ -3,6 +3,32 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Once;
+
+/// Returns true with `UPDATE=1`: expected texts are written. This program then runs again, in a process whose environment
+/// says so in the words of trybuild and insta, and ends with it.
+pub fn updating() -> bool {
+    static AGAIN: Once = Once::new();
+    let updating = std::env::var_os("UPDATE").is_some_and(|value| value == "1");
+    if updating && std::env::var_os("TRYBUILD").is_none() {
+        AGAIN.call_once(|| {
+            let this = std::env::current_exe().expect("the path of this program");
+            let settings = [("TRYBUILD", "overwrite"), ("INSTA_UPDATE", "always")];
+            let again = Command::new(this).args(std::env::args_os().skip(1)).envs(settings).status();
+            std::process::exit(again.expect("it runs").code().unwrap_or(1));
+        });
+    }
+    updating
+}
+
+/// Compares a text with a snapshot by insta, which `UPDATE=1` writes.
+#[macro_export]
+macro_rules! assert_snapshot {
+    ($($compared:tt)*) => {{
+        $crate::process::updating();
+        insta::assert_snapshot!($($compared)*);
+    }};
+}
 
 /// Runs an ignored test of this program in a process of its own, with these environment variables. Returns its output.
 pub fn apart(test: &str, settings: &[(&str, &str)]) -> String {

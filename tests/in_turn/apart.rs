@@ -148,7 +148,7 @@ fn reports_say_why_launches_are_apart_and_edges_full() {
     let graph = unlike(&ctx, n, of(n), of(n), of(n), of(n)).expect("it builds");
     let report = graph.report();
     println!("{report}");
-    insta::assert_snapshot!("unlike", text(&report));
+    cuweave_testkit::assert_snapshot!("unlike", text(&report));
     let [entry] = report.apart.as_slice() else { panic!("{report}") };
     assert_eq!((entry.nodes, entry.times), (2, 22));
     assert_eq!(entry.reasons, [WhyApart::Blocks]);
@@ -178,7 +178,7 @@ fn forks_and_joins_have_full_edges() {
     b.launch(scale {}, per_item(n), (w.write(), 2.0_f32, n)).expect("a launch");
     let report = b.build().expect("it builds").report();
     println!("{report}");
-    insta::assert_snapshot!("fork", text(&report));
+    cuweave_testkit::assert_snapshot!("fork", text(&report));
     let reasons: Vec<WhyFull> = report.full_edges.iter().map(|edge| edge.reason).collect();
     let [two, three] = [WhyFull::Dependents(2), WhyFull::Dependencies(2)];
     assert_eq!(reasons, [two, two, three, three]);
@@ -196,7 +196,7 @@ fn chains_are_apart_by_their_levels() {
             change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
             chains(&ctx, count, steps, blocks)
         });
-    insta::assert_snapshot!("chains", [&dropped, &halved, &large, &pairs].map(text).join("\n\n"));
+    cuweave_testkit::assert_snapshot!("chains", [&dropped, &halved, &large, &pairs].map(text).join("\n\n"));
     let kernels = [&dropped, &halved, &large, &pairs].map(|report| report.kernels);
     assert_eq!(kernels, [12, 6, 6, 2]);
 }
@@ -208,7 +208,7 @@ fn lanes_are_told_branch_by_branch() {
     change_next_rules(|_, _, rules| (rules.allowed.fuse, rules.allowed.batches) = (false, false));
     let report = chains(&ctx, 20, 2, 4);
     println!("{report}");
-    insta::assert_snapshot!("lanes", text(&report));
+    cuweave_testkit::assert_snapshot!("lanes", text(&report));
     assert_eq!(report.serialized, 10);
     assert_eq!(report.in_lanes.iter().map(|lane| lane.times).sum::<usize>(), 10);
     change_next_rules(|_, _, rules| rules.allowed.batches = false);

@@ -252,7 +252,7 @@ const LARGE: u32 = 1 << 21;
 
 macro_rules! decided {
     ($name:literal, $graph:expr) => {
-        insta::assert_snapshot!($name, decisions($graph))
+        cuweave_testkit::assert_snapshot!($name, decisions($graph))
     };
 }
 

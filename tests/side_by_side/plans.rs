@@ -210,16 +210,16 @@ fn value(code: &[Op], leaves: &[u64]) -> u64 {
 
 #[test]
 fn stages_as_text() {
-    insta::assert_snapshot!("diamond", stages::<diamond::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("chain", stages::<chain::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("ordered", stages::<ordered::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("layers", stages::<layers::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("counted", stages::<counted::Args<'_>>(&[1000, 16]));
-    insta::assert_snapshot!("early", stages::<early::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("handed", stages::<handed::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("hosted", stages::<hosted::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("joined", stages::<joined::Args<'_>>(&[256]));
-    insta::assert_snapshot!("parts", stages::<parts::Args<'_>>(&[64, 16]));
-    insta::assert_snapshot!("budgeted", stages::<budgeted::Args<'_>>(&[1024]));
-    insta::assert_snapshot!("by_hand", stages::<by_hand::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("diamond", stages::<diamond::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("chain", stages::<chain::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("ordered", stages::<ordered::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("layers", stages::<layers::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("counted", stages::<counted::Args<'_>>(&[1000, 16]));
+    cuweave_testkit::assert_snapshot!("early", stages::<early::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("handed", stages::<handed::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("hosted", stages::<hosted::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("joined", stages::<joined::Args<'_>>(&[256]));
+    cuweave_testkit::assert_snapshot!("parts", stages::<parts::Args<'_>>(&[64, 16]));
+    cuweave_testkit::assert_snapshot!("budgeted", stages::<budgeted::Args<'_>>(&[1024]));
+    cuweave_testkit::assert_snapshot!("by_hand", stages::<by_hand::Args<'_>>(&[1024]));
 }
