@@ -5,7 +5,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection, Threads, register};
+use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection, Threads, register, unfollowed};
 use crate::syntax::Instruction;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -348,19 +348,7 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
             (Operation::Bitwise(Bitwise::Permute), 3) => Bits::permuted(of(0).may | of(1).may),
             (Operation::Convert, 1) => return self.converted(instruction, &sources[0], depth),
             // Other forms and operations are unknown.
-            (
-                Operation::None
-                | Operation::Convert
-                | Operation::Address
-                | Operation::SharedAddress
-                | Operation::Arithmetic(_)
-                | Operation::Float(_)
-                | Operation::Bitwise(_)
-                | Operation::Selection(_)
-                | Operation::Comparison(_)
-                | Operation::Opaque(_),
-                _,
-            ) => Bits::ANY,
+            (Operation::Convert | unfollowed!(), _) => Bits::ANY,
         };
         bits.narrow(size)
     }

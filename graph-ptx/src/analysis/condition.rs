@@ -3,7 +3,7 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
-use crate::isa::{self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation, unfollowed};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,17 +221,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     *plain &= self.compared(instruction, step, truth, facts) || !depends_on_thread();
                 }
                 // The operands of other operations are unconstrained.
-                Operation::None
-                | Operation::Move
-                | Operation::Convert
-                | Operation::Address
-                | Operation::SharedAddress
-                | Operation::Arithmetic(_)
-                | Operation::Float(_)
-                | Operation::Bitwise(_)
-                | Operation::Selection(_)
-                | Operation::Comparison(_)
-                | Operation::Opaque(_) => *plain &= !depends_on_thread(),
+                Operation::Move | Operation::Convert | unfollowed!() => *plain &= !depends_on_thread(),
             }
         }
         *plain = false;
@@ -321,16 +311,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         let Some(instruction) = step.and_then(|step| step.instruction) else { return false };
         match isa::row(instruction.op()).operation {
             Operation::Move | Operation::Arithmetic(Arithmetic::Mad) => true,
-            Operation::None
-            | Operation::Convert
-            | Operation::Address
-            | Operation::SharedAddress
-            | Operation::Arithmetic(_)
-            | Operation::Float(_)
-            | Operation::Bitwise(_)
-            | Operation::Selection(_)
-            | Operation::Comparison(_)
-            | Operation::Opaque(_) => false,
+            Operation::Convert | unfollowed!() => false,
         }
     }
 
@@ -359,17 +340,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 one(0)?.times(&one(1)?)
             }
             Operation::Arithmetic(Arithmetic::Mad) if of(3) && low => one(0)?.times(&one(1)?)?.plus(&one(2)?),
-            Operation::None
-            | Operation::Move
-            | Operation::Convert
-            | Operation::Address
-            | Operation::SharedAddress
-            | Operation::Arithmetic(_)
-            | Operation::Float(_)
-            | Operation::Bitwise(_)
-            | Operation::Selection(_)
-            | Operation::Comparison(_)
-            | Operation::Opaque(_) => None,
+            Operation::Move | Operation::Convert | unfollowed!() => None,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::analysis::effect::{self, Effect};
 use crate::analysis::facts::{Lost, Reach, Site, Start, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
-use crate::isa::{self, Arithmetic, Bitwise, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Operation, unfollowed};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
@@ -335,20 +335,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
             // Other forms, and operations that are not polynomial.
-            (
-                Operation::None
-                | Operation::Move
-                | Operation::Convert
-                | Operation::Address
-                | Operation::SharedAddress
-                | Operation::Arithmetic(_)
-                | Operation::Float(_)
-                | Operation::Bitwise(_)
-                | Operation::Selection(_)
-                | Operation::Comparison(_)
-                | Operation::Opaque(_),
-                _,
-            ) => None,
+            (Operation::Move | Operation::Convert | unfollowed!(), _) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::code::{Code, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
-use crate::isa::{self, Operation, Threads, Yields, register};
+use crate::isa::{self, Operation, Threads, Yields, register, unfollowed};
 use crate::syntax::Class;
 use std::collections::BTreeSet;
 
@@ -31,15 +31,7 @@ pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
 fn keeps_integers(operation: Operation) -> bool {
     match operation {
         Operation::Move | Operation::Convert => true,
-        Operation::None
-        | Operation::Address
-        | Operation::SharedAddress
-        | Operation::Arithmetic(_)
-        | Operation::Float(_)
-        | Operation::Bitwise(_)
-        | Operation::Selection(_)
-        | Operation::Comparison(_)
-        | Operation::Opaque(_) => false,
+        unfollowed!() => false,
     }
 }
 

@@ -114,6 +114,22 @@ pub enum Operation {
     Opaque(Opaque),
 }
 
+/// The operations that most analyses do not follow, for the last arm of a match that names them all.
+macro_rules! unfollowed {
+    () => {
+        Operation::None
+            | Operation::Address
+            | Operation::SharedAddress
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Selection(_)
+            | Operation::Comparison(_)
+            | Operation::Opaque(_)
+    };
+}
+pub(crate) use unfollowed;
+
 /// The operations of [`Operation::Arithmetic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {

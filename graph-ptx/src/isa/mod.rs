@@ -10,6 +10,7 @@ mod columns;
 mod opcode;
 mod register;
 
+pub(crate) use columns::unfollowed;
 pub use columns::{
     Addresses, Arithmetic, Bitwise, Comparison, ControlFlow, Defines, Effect, Float, Hidden, Opaque,
     Operation, Selection, StateSpace, Synchronises, Yields,

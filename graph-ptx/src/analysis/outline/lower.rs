@@ -6,6 +6,7 @@ use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Code, Int, Op};
 use crate::isa::{
     self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation, Selection, Threads, component, register,
+    unfollowed,
 };
 use crate::syntax::{Class, Instruction, Module, Operand, Statement, Type};
 use std::collections::{BTreeSet, HashMap};
@@ -131,20 +132,7 @@ fn modelled(
             Shape::Compare(how, Int { signed: of.signed && !unsigned, ..of })
         }
         // Other forms and operations are not modelled.
-        (
-            Operation::None
-            | Operation::Move
-            | Operation::Convert
-            | Operation::Address
-            | Operation::SharedAddress
-            | Operation::Arithmetic(_)
-            | Operation::Float(_)
-            | Operation::Bitwise(_)
-            | Operation::Selection(_)
-            | Operation::Comparison(_)
-            | Operation::Opaque(_),
-            _,
-        ) => return None,
+        (Operation::Move | Operation::Convert | unfollowed!(), _) => return None,
     })
 }
 
