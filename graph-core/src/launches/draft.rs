@@ -1,6 +1,7 @@
 //! The input of launch decisions: the order of a program, and the order with each batch contracted to a node.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use super::decision::{Allowed, Batch};
 use super::launch::Launch;
@@ -31,13 +32,7 @@ pub struct LaunchProblem<'a> {
 
 /// A [`LaunchProblem`], with its order reduced.
 pub(crate) struct Draft<'a> {
-    pub program: &'a Program,
-    pub edges: &'a [(StatementId, StatementId)],
-    pub launches: &'a Vector<StatementId, Option<Launch>>,
-    pub duration_classes: &'a Vector<StatementId, u32>,
-    pub allowed: Allowed,
-    pub max_members: usize,
-    pub tuning: &'a Tuning,
+    problem: LaunchProblem<'a>,
     /// The order of the program.
     pub reach: Reach,
     /// The direct successors of each statement.
@@ -46,10 +41,17 @@ pub(crate) struct Draft<'a> {
     pub scopes: Scopes,
 }
 
+impl<'a> Deref for Draft<'a> {
+    type Target = LaunchProblem<'a>;
+
+    fn deref(&self) -> &LaunchProblem<'a> {
+        &self.problem
+    }
+}
+
 impl<'a> Draft<'a> {
     pub fn new(problem: LaunchProblem<'a>) -> Result<Draft<'a>, Cycle> {
-        let LaunchProblem { program, edges, launches, duration_classes, allowed, max_members, tuning } =
-            problem;
+        let LaunchProblem { program, edges, .. } = problem;
         let mut preds = Vector::filled(Vec::new(), program.statements.len());
         for &(before, after) in edges {
             preds[after].push(before);
@@ -60,18 +62,7 @@ impl<'a> Draft<'a> {
             before.iter().for_each(|&before| followers[before].push(after));
         }
         let scopes = Scopes::of(program);
-        Ok(Draft {
-            program,
-            edges,
-            launches,
-            duration_classes,
-            allowed,
-            max_members,
-            tuning,
-            reach,
-            followers,
-            scopes,
-        })
+        Ok(Draft { problem, reach, followers, scopes })
     }
 
     /// Returns the facts about a statement that is a launch.
