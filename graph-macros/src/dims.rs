@@ -218,13 +218,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
         Expr::Binary(binary) => {
             let left = poly(&binary.left, integers, symbols);
             let right = poly(&binary.right, integers, symbols);
-            match binary.op {
-                BinOp::Add(_) => left.plus(&right),
-                BinOp::Sub(_) => left.minus(&right),
-                BinOp::Mul(_) => left.times(&right),
-                BinOp::Div(_) => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
-                _ => None,
-            }
+            checked(&binary.op)?.poly(&left, &right)
         }
         _ => None,
     }
@@ -252,7 +246,7 @@ pub fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
 }
 
 /// Returns the checked operator of `Dim` for an operator, if there is one.
-fn checked(op: &BinOp) -> Option<Op> {
+pub fn checked(op: &BinOp) -> Option<Op> {
     match op {
         BinOp::Add(_) => Some(Op::Add),
         BinOp::Sub(_) => Some(Op::Sub),

@@ -95,11 +95,8 @@ impl Symbols {
 
     /// Returns the polynomial of `left op right`.
     fn operation(&mut self, op: Op, left: &Poly, right: &Poly) -> Option<Poly> {
-        match op {
-            Op::Add => return left.plus(right),
-            Op::Sub => return left.minus(right),
-            Op::Mul => return left.times(right),
-            _ => {}
+        if let Op::Add | Op::Sub | Op::Mul = op {
+            return op.poly(left, right);
         }
         let of = &self.scalars(left) | &self.scalars(right);
         let value = |symbol: u32| Some(i128::from(self.list[size(symbol)].value));

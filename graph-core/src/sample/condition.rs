@@ -68,14 +68,9 @@ impl Number {
             Number::Operation(op, sides) => (op, sides),
         };
         let (left, right) = (sides.0.poly(put_in)?, sides.1.poly(put_in)?);
-        let constants = || left.as_constant().zip(right.as_constant());
         match op {
-            Op::Add => left.plus(&right),
-            Op::Sub => left.minus(&right),
-            Op::Mul => left.times(&right),
-            Op::Div => constants()?.0.checked_div(right.as_constant()?).map(Poly::constant),
-            Op::Rem => constants()?.0.checked_rem(right.as_constant()?).map(Poly::constant),
-            Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => None,
+            Op::Rem => left.as_constant()?.checked_rem(right.as_constant()?).map(Poly::constant),
+            _ => op.poly(&left, &right),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::ids::{ArgumentId, LeafId, ScalarId};
 use crate::index::{Vector, narrow};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
 use crate::structure::{PartId, Structure, VariableId};
+use cuweave_ptx::poly::Poly;
 
 /// A step of the computation of a length or bound: postfix, on a stack of checked 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,20 @@ pub enum Op {
     Length(PartId),
     /// Pushes the length of the buffer that a name stands for.
     Extent(BufferId),
+}
+
+impl Op {
+    /// Returns the polynomial of the operation on two; `None` where it has none.
+    #[must_use]
+    pub fn poly(self, left: &Poly, right: &Poly) -> Option<Poly> {
+        match self {
+            Op::Add => left.plus(right),
+            Op::Sub => left.minus(right),
+            Op::Mul => left.times(right),
+            Op::Div => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
+            _ => None,
+        }
+    }
 }
 
 /// A parameter of a function, as calls and the build bind it.

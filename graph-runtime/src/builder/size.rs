@@ -174,13 +174,7 @@ impl Size {
             return None;
         }
         let (left, right) = (sides.0.poly(symbols, names), sides.1.poly(symbols, names));
-        match op {
-            Op::Add => left.plus(&right),
-            Op::Sub => left.minus(&right),
-            Op::Mul => left.times(&right),
-            Op::Div => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
-            _ => None,
-        }
+        op.poly(&left, &right)
     }
 
     /// Adds a text that no other expression has.
@@ -267,16 +261,7 @@ impl Size {
             Term::Scalar(_, id) => {
                 scalars.get(id.index()).and_then(Value::dim).unwrap_or_else(|| dim(1u8) / 0u8)
             }
-            Term::Operation(op, sides) => {
-                let (left, right) = (sides.0.value(scalars), sides.1.value(scalars));
-                match op {
-                    Op::Add => left + right,
-                    Op::Sub => left - right,
-                    Op::Mul => left * right,
-                    Op::Div => left / right,
-                    _ => left % right,
-                }
-            }
+            Term::Operation(op, sides) => sides.0.value(scalars).combined(*op, sides.1.value(scalars)),
             Term::Extent(..) | Term::TooLarge => dim(1u8) / 0u8,
         }
     }

@@ -49,6 +49,17 @@ impl Dim {
         })
     }
 
+    /// Returns `self op other`, of one of the five operators.
+    pub(crate) fn combined(self, op: Op, other: Dim) -> Dim {
+        match op {
+            Op::Add => self + other,
+            Op::Sub => self - other,
+            Op::Mul => self * other,
+            Op::Div => self / other,
+            _ => self % other,
+        }
+    }
+
     /// Returns true if the expression contains a signed integer.
     pub(crate) fn is_signed(self) -> bool {
         self.0.is_ok_and(|number| number.signed)
@@ -182,16 +193,7 @@ pub(crate) fn compute(
             Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => operand(op)?,
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
                 let (right, left) = (stack.pop()?, stack.pop()?);
-                match op {
-                    Op::Add => left + right,
-                    Op::Sub => left - right,
-                    Op::Mul => left * right,
-                    Op::Div => left / right,
-                    Op::Rem => left % right,
-                    Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => {
-                        return None;
-                    }
-                }
+                left.combined(op, right)
             }
         };
         stack.push(value);

@@ -1,13 +1,13 @@
 //! Conditions of choices: tests that the check decides in a turn, and the patterns of `match`.
 
 use cuweave_core::sample::{Number, Relation, Test};
-use cuweave_core::table::Op;
 use proc_macro2::Ident;
 use syn::{BinOp, Expr, Lit, Pat, RangeLimits, UnOp};
 
 use super::dim_table::DimTable;
 use super::lowering::{Lower, Lowering};
 use super::refused;
+use crate::dims::checked;
 
 /// Returns the test of a condition.
 pub(super) fn test_of(dims: &mut DimTable, condition: &Expr) -> Test {
@@ -48,17 +48,13 @@ fn number_of(dims: &mut DimTable, expr: &Expr) -> Number {
     match expr {
         Expr::Paren(inner) => number_of(dims, &inner.expr),
         Expr::Group(inner) => number_of(dims, &inner.expr),
-        Expr::Binary(binary) => {
-            let op = match binary.op {
-                BinOp::Add(_) => Op::Add,
-                BinOp::Sub(_) => Op::Sub,
-                BinOp::Mul(_) => Op::Mul,
-                BinOp::Div(_) => Op::Div,
-                BinOp::Rem(_) => Op::Rem,
-                _ => return Number::Poly(opaque(dims, expr)),
-            };
-            Number::Operation(op, Box::new((number_of(dims, &binary.left), number_of(dims, &binary.right))))
-        }
+        Expr::Binary(binary) => match checked(&binary.op) {
+            Some(op) => {
+                let sides = (number_of(dims, &binary.left), number_of(dims, &binary.right));
+                Number::Operation(op, Box::new(sides))
+            }
+            None => Number::Poly(opaque(dims, expr)),
+        },
         _ => Number::Poly(opaque(dims, expr)),
     }
 }
