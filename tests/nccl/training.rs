@@ -4,11 +4,15 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream};
-use cuweave::nccl::{Communicator, Reduce, all_reduce};
+use cuweave::nccl::Communicator;
 use cuweave::prelude::*;
 
 use crate::library::{devices, silent};
 use crate::order::{Order, one_launch_a_node};
+
+#[path = "../../examples/data_parallel.rs"]
+mod data_parallel;
+use data_parallel::{Layer, RATE, Replica, WIDTH, noise, plain_step, step};
 
 #[cuweave::kernels("examples/kernels/data_parallel.ptx")]
 unsafe extern "ptx-kernel" {
@@ -42,103 +46,8 @@ unsafe extern "ptx-kernel" {
     fn descend(w: &mut [f32; n], dw: &[f32; n], rate: f32, n: u32);
 }
 
-/// The weights of a layer, and what it makes of the samples.
-#[cuweave::arguments]
-struct Layer {
-    samples: u32,
-    width: u32,
-    w: &mut [f32; width * width],
-    y: &mut [f32; samples * width],
-}
-
-/// The data of one device: all layers, with weights that are the same on all, and its own samples.
-#[cuweave::arguments]
-struct Replica {
-    samples: u32,
-    width: u32,
-    layers: &[Layer<'_>],
-    x: &[f32; samples * width],
-    target: &[f32; samples * width],
-}
-
-/// One device's part of a step, with as many layers as there are.
-#[cuweave::graph]
-fn part(samples: u32, width: u32, rate: f32, comm: &Communicator, replica: Replica<'_>) {
-    let (n, square, last) = (samples * width, width * width, replica.layers.len() - 1);
-    for (i, layer) in replica.layers.iter().enumerate() {
-        if i == 0 {
-            linear[per_item(n)](&replica.x, &layer.w, &mut layer.y, samples, width, width);
-        } else {
-            linear[per_item(n)](&replica.layers[i - 1].y, &layer.w, &mut layer.y, samples, width, width);
-        }
-        tanh_forward[per_item(n)](&mut layer.y, n);
-    }
-    let dy = alloc::<f32>(n);
-    difference[per_item(n)](&replica.layers[last].y, &replica.target, &mut dy, n);
-    for (i, layer) in replica.layers.iter().enumerate().rev() {
-        let dw = alloc::<f32>(square);
-        if i == 0 {
-            gradient_w[per_item(square)](&replica.x, &dy, &mut dw, samples, width, width);
-        } else {
-            gradient_w[per_item(square)](&replica.layers[i - 1].y, &dy, &mut dw, samples, width, width);
-        }
-        all_reduce(&comm, &mut dw, Reduce::Avg, square);
-        if i > 0 {
-            let dx = alloc::<f32>(n);
-            gradient_x[per_item(n)](&dy, &layer.w, &replica.layers[i - 1].y, &mut dx, samples, width, width);
-            dy = dx;
-        }
-        descend[per_item(square)](&mut layer.w, &dw, rate, square);
-    }
-}
-
-#[cuweave::graph(devices = d)]
-fn step(d: u32, samples: u32, width: u32, rate: f32, comm: &Communicator, replicas: &[Replica<'_>]) {
-    for (i, replica) in replicas.iter().enumerate() {
-        #[on(i)]
-        part(samples, width, rate, &comm, replica);
-    }
-}
-
-fn noise(seed: usize, count: usize) -> Vec<f32> {
-    (0..count).map(|i| ((seed * 7919 + i * 104_729 + i * i * 31) % 1009) as f32 / 1009.0 - 0.5).collect()
-}
-
-/// The same step over the samples of all devices, in plain Rust.
-fn plain(weights: &mut [Vec<f64>], x: &[f32], target: &[f32], width: usize, rate: f64) {
-    let samples = x.len() / width;
-    let mut values = vec![x.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>()];
-    for w in weights.iter() {
-        let x = &values[values.len() - 1];
-        let y = |at: usize| {
-            let (row, column) = (at / width, at % width);
-            (0..width).map(|k| x[row * width + k] * w[k * width + column]).sum::<f64>().tanh()
-        };
-        let y = (0..samples * width).map(y).collect();
-        values.push(y);
-    }
-    let y = &values[values.len() - 1];
-    let mut dy: Vec<f64> = y.iter().zip(target).map(|(y, &target)| y - f64::from(target)).collect();
-    for (w, x) in weights.iter_mut().zip(&values).rev() {
-        let dx = |at: usize| {
-            let (row, column) = (at / width, at % width);
-            let sum: f64 = (0..width).map(|k| dy[row * width + k] * w[column * width + k]).sum();
-            sum * (1.0 - x[at] * x[at])
-        };
-        let dx = (0..samples * width).map(dx).collect();
-        for (at, w) in w.iter_mut().enumerate() {
-            let (row, column) = (at / width, at % width);
-            let sum: f64 = (0..samples).map(|k| x[k * width + row] * dy[k * width + column]).sum();
-            *w -= rate * sum / samples as f64;
-        }
-        dy = dx;
-    }
-}
-
-/// The sizes of a test: samples of a device, inputs and outputs of a layer.
+/// The samples of a device.
 const SAMPLES: usize = 3;
-const WIDTH: usize = 16;
-const RATE: f32 = 0.5;
 
 /// Weights of all layers, and the samples and targets of all devices.
 struct Data {
@@ -244,7 +153,7 @@ fn gradients_are_reduced_beside_the_backward_kernels() {
                 data.first.iter().map(|w| w.iter().map(|&w| f64::from(w)).collect()).collect();
             for _ in 0..4 {
                 exec.launch(&streams[0]).expect("it launches");
-                plain(&mut wanted, &data.x, &data.target, WIDTH, f64::from(RATE));
+                plain_step(&mut wanted, &data.x, &data.target);
             }
             exec.synchronize().expect("it ends");
             drop(exec);
