@@ -3,7 +3,9 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, PinnedHostSlice, ValidAsZeroBits,
+};
 
 /// A context and one stream of it.
 #[derive(Clone)]
@@ -129,6 +131,18 @@ impl Device {
             assert!(reports.is_empty(), "{reports:#?}");
         }
     }
+}
+
+/// Returns pinned memory with these contents.
+#[allow(unsafe_code)]
+pub fn pinned<T: DeviceRepr + ValidAsZeroBits + Copy>(
+    ctx: &Arc<CudaContext>,
+    contents: &[T],
+) -> PinnedHostSlice<T> {
+    // SAFETY: written before it is read.
+    let mut memory = unsafe { ctx.alloc_pinned(contents.len()) }.expect("pinned memory");
+    memory.as_mut_slice().expect("its memory").copy_from_slice(contents);
+    memory
 }
 
 /// Returns 0, 1, 2, ... as floats.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cudarc::driver::{CudaEvent, PinnedHostSlice};
+use cudarc::driver::CudaEvent;
 use cuweave::builder::Builder;
 use cuweave::prelude::*;
 use cuweave::{Error, Flag, Graph, GraphFn, Semaphore, SemaphoreHandle};
-use cuweave_testkit::device::{Device, alone, simulated_alone};
+use cuweave_testkit::device::{Device, alone, pinned, simulated_alone};
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
 unsafe extern "ptx-kernel" {
@@ -21,14 +21,6 @@ const N: usize = 40;
 
 fn step(x: u32, by: u32) -> u32 {
     x.wrapping_mul(31).wrapping_add(by)
-}
-
-#[allow(unsafe_code)]
-fn pinned(device: &Device, len: usize) -> PinnedHostSlice<u32> {
-    // SAFETY: filled below before it is read.
-    let mut memory = unsafe { device.ctx.alloc_pinned::<u32>(len) }.expect("pinned memory");
-    memory.as_mut_slice().expect("its memory").fill(0);
-    memory
 }
 
 #[allow(unsafe_code)]
@@ -87,8 +79,8 @@ fn a_builder_makes_what_a_graph_function_makes() {
     let Some(device) = simulated_alone() else { return };
     let mut results = Vec::new();
     for built in [false, true] {
-        let (mut x, mut number) = (device.upload(&[7u32; N]), pinned(&device, 1));
-        let mut seen = pinned(&device, N);
+        let (mut x, mut number) = (device.upload(&[7u32; N]), pinned(&device.ctx, &[0u32; 1]));
+        let mut seen = pinned(&device.ctx, &[0u32; N]);
         let half = Arc::new(device.ctx.new_event(None).expect("an event"));
         half.record(&device.stream).expect("it is recorded");
         let (go, wide) =
@@ -187,7 +179,7 @@ fn a_host_statement_keeps_its_function_as_long_as_launches_may_run() {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
-    let mut seen = pinned(&device, 2);
+    let mut seen = pinned(&device.ctx, &[0u32; 2]);
     let mut b = Builder::new(&device.ctx);
     let seen = b.pinned_mut("seen", 2, &mut seen);
     let counts = Counts(dropped.clone());
@@ -224,10 +216,8 @@ fn a_panic_is_an_error_of_the_next_call() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let device = alone();
-    // SAFETY: nothing reads it.
-    #[allow(unsafe_code)]
-    let mut memory = unsafe { device.ctx.alloc_pinned::<f32>(1) }.expect("pinned memory");
-    let (mut x, mut seen) = (device.upload(&[7.0f32; N]), pinned(&device, N));
+    let mut memory = pinned(&device.ctx, &[0.0f32]);
+    let (mut x, mut seen) = (device.upload(&[7.0f32; N]), pinned(&device.ctx, &[0u32; N]));
     let (narrow, wide) =
         (Flag::<u32>::new(&device.ctx).expect("a flag"), Flag::<u64>::new(&device.ctx).expect("a flag"));
     let mut b = Builder::new(&device.ctx);
@@ -275,7 +265,7 @@ fn what_does_not_fit_is_refused() {
     let told = b.build().map(drop).expect_err("it is memory of the device").to_string();
     assert!(told.contains("`elements` is memory of the device alone"), "{told}");
     // Two parts that overlap, of which one is written.
-    let mut seen = pinned(&device, N);
+    let mut seen = pinned(&device.ctx, &[0u32; N]);
     let mut b = Builder::new(&device.ctx);
     let seen = b.pinned_mut("seen", N, &mut seen);
     b.host(

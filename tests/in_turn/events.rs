@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cudarc::driver::{CudaEvent, PinnedHostSlice};
+use cudarc::driver::CudaEvent;
 use cuweave::Error;
 use cuweave::prelude::*;
 use cuweave_core::index::Index;
 use cuweave_core::operation::Operations;
-use cuweave_testkit::device::{Device, alone, simulated_alone};
+use cuweave_testkit::device::{Device, alone, pinned, simulated_alone};
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
 unsafe extern "ptx-kernel" {
@@ -40,14 +40,6 @@ fn halves(n: u32, half: &CudaEvent, go: &CudaEvent, x: &mut [u32; n], y: &mut [u
     record(&half);
 }
 
-#[allow(unsafe_code)]
-fn pinned(device: &Device) -> PinnedHostSlice<u32> {
-    // SAFETY: filled here before it is read.
-    let mut memory = unsafe { device.ctx.alloc_pinned::<u32>(N) }.expect("pinned memory");
-    memory.as_mut_slice().expect("its memory").fill(0);
-    memory
-}
-
 /// Takes its time in the middle of a launch.
 #[cuweave::graph]
 fn slow(n: u32, half: &CudaEvent, done: &AtomicBool, x: &mut [u32; n], seen: &mut Pinned<[u32; n]>) {
@@ -73,7 +65,7 @@ fn other_streams_meet_the_middle_of_a_launch() {
     let device = alone();
     let flag = || Arc::new(AtomicBool::new(false));
     let (half, go, done, found) = (event(&device), event(&device), flag(), flag());
-    let (mut x, mut seen) = (device.upload(&[7u32; N]), pinned(&device));
+    let (mut x, mut seen) = (device.upload(&[7u32; N]), pinned(&device.ctx, &[0u32; N]));
     let graph =
         slow(&device.ctx, N as u32, half.clone(), done.clone(), &mut x, &mut seen).expect("it builds");
     let mut first = graph.instantiate().expect("it instantiates");

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cudarc::driver::{DeviceRepr, PinnedHostSlice, ValidAsZeroBits};
 use cuweave::prelude::*;
 use cuweave::{Error, Flag};
 use cuweave_core::index::Index;
 use cuweave_core::operation::Operations;
-use cuweave_testkit::device::{Device, alone, simulated_alone};
+use cuweave_testkit::device::{alone, pinned, simulated_alone};
 use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
@@ -23,17 +22,6 @@ const N: usize = 40;
 
 fn step(x: u32, by: u32) -> u32 {
     x.wrapping_mul(31).wrapping_add(by)
-}
-
-#[allow(unsafe_code)]
-fn pinned<T: DeviceRepr + ValidAsZeroBits + Copy + Default>(
-    device: &Device,
-    len: usize,
-) -> PinnedHostSlice<T> {
-    // SAFETY: filled below before it is read.
-    let mut memory = unsafe { device.ctx.alloc_pinned::<T>(len) }.expect("pinned memory");
-    memory.as_mut_slice().expect("its memory").fill(T::default());
-    memory
 }
 
 /// Shortens the patience of the simulated driver while it lives.
@@ -98,7 +86,7 @@ fn the_host_answers_each_launch() {
         // Both sides begin with the value before the first.
         go.store(first.wrapping_sub(1));
         half.store(first.wrapping_sub(1));
-        let (log, mut seen) = (Arc::new(Mutex::new(Vec::new())), pinned(&device, N));
+        let (log, mut seen) = (Arc::new(Mutex::new(Vec::new())), pinned(&device.ctx, &[0u32; N]));
         let graph = asked(
             &device.ctx,
             N as u32,
@@ -346,8 +334,8 @@ fn a_buffer_is_a_flag_of_the_graphs_own() {
     let device = alone();
     for seed in 0..8 {
         device.schedule(seed);
-        let (mut x, mut wide) = (device.upload(&[7u32; N]), pinned::<u64>(&device, 4));
-        let (mut number, mut seen) = (pinned::<u32>(&device, 1), pinned::<u32>(&device, N));
+        let (mut x, mut wide) = (device.upload(&[7u32; N]), pinned(&device.ctx, &[0u64; 4]));
+        let (mut number, mut seen) = (pinned(&device.ctx, &[0u32; 1]), pinned(&device.ctx, &[0u32; N]));
         let mut exec = numbered(&device.ctx, N as u32, &mut number, &mut wide, &mut seen, &mut x)
             .expect("it builds")
             .instantiate()
@@ -373,7 +361,7 @@ fn all(n: u32, x: &mut [u32; n], y: &mut Pinned<[u32; n]>) {
 #[test]
 fn a_part_of_more_elements_is_refused() {
     let device = alone();
-    let (mut x, mut y) = (device.upload(&[7u32; N]), pinned(&device, N));
+    let (mut x, mut y) = (device.upload(&[7u32; N]), pinned(&device.ctx, &[0u32; N]));
     let told = all(&device.ctx, N as u32, &mut x, &mut y).map(drop).expect_err("40 elements");
     assert!(
         told.to_string().ends_with("`write_value` takes one element, and this part of `y` has 40"),
@@ -417,7 +405,7 @@ fn profiles_are_launches_with_numbers_of_their_own() {
     let device = alone();
     let (mut x, mut y) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
     let (half, go) = (Flag::new(&device.ctx).expect("a flag"), Flag::new(&device.ctx).expect("a flag"));
-    let (log, mut seen) = (Arc::new(Mutex::new(Vec::new())), pinned(&device, N));
+    let (log, mut seen) = (Arc::new(Mutex::new(Vec::new())), pinned(&device.ctx, &[0u32; N]));
     let graph =
         asked(&device.ctx, N as u32, 1, half.clone(), go.clone(), log.clone(), &mut x, &mut y, &mut seen)
             .expect("it builds");

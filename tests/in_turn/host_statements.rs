@@ -4,12 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::PinnedHostSlice;
 use cuweave::Error;
 use cuweave::prelude::*;
 use cuweave_core::ir::Kind;
 use cuweave_core::operation::What;
-use cuweave_testkit::device::{Device, alone, simulated_alone};
+use cuweave_testkit::device::{alone, pinned, simulated_alone};
 use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
@@ -21,14 +20,6 @@ const N: usize = 40;
 
 fn step(x: u32, by: u32) -> u32 {
     x.wrapping_mul(31).wrapping_add(by)
-}
-
-#[allow(unsafe_code)]
-fn pinned(device: &Device, len: usize) -> PinnedHostSlice<u32> {
-    // SAFETY: filled below before it is read.
-    let mut memory = unsafe { device.ctx.alloc_pinned::<u32>(len) }.expect("pinned memory");
-    memory.as_mut_slice().expect("its memory").fill(0);
-    memory
 }
 
 /// The values that host statements have seen.
@@ -75,7 +66,7 @@ fn the_host_stands_between_what_comes_before_it_and_behind() {
     for seed in 0..12 {
         device.schedule(seed);
         let (mut x, mut beside) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
-        let (mut seen, mut given) = (pinned(&device, N), pinned(&device, N));
+        let (mut seen, mut given) = (pinned(&device.ctx, &[0u32; N]), pinned(&device.ctx, &[0u32; N]));
         let log = Arc::new(Log::default());
         let graph =
             there_and_back(&device.ctx, N as u32, 3, &log, &mut x, &mut beside, &mut seen, &mut given)
@@ -111,7 +102,7 @@ fn the_host_stands_between_what_comes_before_it_and_behind() {
 fn profiles_run_the_functions_of_both_graphs() {
     let device = alone();
     let (mut x, mut beside) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
-    let (mut seen, mut given) = (pinned(&device, N), pinned(&device, N));
+    let (mut seen, mut given) = (pinned(&device.ctx, &[0u32; N]), pinned(&device.ctx, &[0u32; N]));
     let log = Arc::new(Log::default());
     let graph = there_and_back(&device.ctx, N as u32, 3, &log, &mut x, &mut beside, &mut seen, &mut given);
     let mut exec = graph.and_then(|graph| graph.instantiate()).expect("it builds");
@@ -140,7 +131,7 @@ fn with_host_statements_out_of_order() {
     let Some(device) = simulated_alone() else { return };
     let behind = std::env::var("BEHIND").is_ok_and(|behind| behind == "1");
     let (mut x, mut beside) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
-    let (mut seen, mut given) = (pinned(&device, N), pinned(&device, N));
+    let (mut seen, mut given) = (pinned(&device.ctx, &[0u32; N]), pinned(&device.ctx, &[0u32; N]));
     cuweave::__private::change_next_plan(move |_, operations| {
         let host = |what: &What| *what == What::Statement(Kind::Host(()));
         let at = operations.list.position(|operation| host(&operation.what)).expect("it is there");
@@ -189,7 +180,8 @@ fn parts(n: u32, k: u32, x: &mut Pinned<[u32; n]>, out: &mut [u32; n]) {
 #[test]
 fn parts_of_memory_move_with_scalars_and_with_buffers() {
     let device = alone();
-    let (mut x, mut other, mut out) = (pinned(&device, 8), pinned(&device, 8), device.zeros::<u32>(8));
+    let (mut x, mut other, mut out) =
+        (pinned(&device.ctx, &[0u32; 8]), pinned(&device.ctx, &[0u32; 8]), device.zeros::<u32>(8));
     x.as_mut_slice().expect("its memory").copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
     other.as_mut_slice().expect("its memory").fill(100);
     let graph = parts(&device.ctx, 8, 3, &mut x, &mut out).expect("it builds");
@@ -239,7 +231,7 @@ fn may_panic(n: u32, x: &mut Pinned<[u32; n]>) {
 fn a_panic_is_the_error_of_the_next_call() {
     let device = alone();
     let line = line!() - 15;
-    let (mut x, mut other) = (pinned(&device, 4), pinned(&device, 4));
+    let (mut x, mut other) = (pinned(&device.ctx, &[0u32; 4]), pinned(&device.ctx, &[0u32; 4]));
     let graph = may_panic(&device.ctx, 4, &mut x).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
     ANGRY.store(1, Ordering::SeqCst);
@@ -307,7 +299,7 @@ fn owns(n: u32, add: u32, x: &mut Pinned<[u32; n]>) {
 fn functions_live_as_long_as_a_launch_may_call_them() {
     let device = alone();
     assert_eq!(LIVE.load(Ordering::SeqCst), 0);
-    let mut x = pinned(&device, 4);
+    let mut x = pinned(&device.ctx, &[0u32; 4]);
     {
         let graph = owns(&device.ctx, 4, 1, &mut x).expect("it builds");
         assert!(LIVE.load(Ordering::SeqCst) > 0);
@@ -336,7 +328,7 @@ fn functions_live_as_long_as_a_launch_may_call_them() {
     assert!(owns(&device.ctx, 5, 1, &mut x).is_err());
     assert_eq!(LIVE.load(Ordering::SeqCst), 0);
     // A forgotten exec keeps its function.
-    let shared = pinned(&device, 4);
+    let shared = pinned(&device.ctx, &[0u32; 4]);
     let mut exec = owns(&device.ctx, 4, 5, shared).expect("it builds").instantiate().expect("an exec");
     exec.launch(&device.stream).expect("it launches");
     std::mem::forget(exec);
@@ -360,7 +352,7 @@ fn sleeps(log: &Log, x: &mut Pinned<[u32; 1]>) {
 fn a_drop_in_flight_waits_for_the_function() {
     let device = alone();
     for forgotten in [false, true] {
-        let (log, memory) = (Arc::new(Log::default()), pinned(&device, 1));
+        let (log, memory) = (Arc::new(Log::default()), pinned(&device.ctx, &[0u32; 1]));
         let mut exec =
             sleeps(&device.ctx, log.clone(), memory).expect("it builds").instantiate().expect("an exec");
         for _ in 0..4 {
@@ -377,7 +369,7 @@ fn a_drop_in_flight_waits_for_the_function() {
         assert_eq!(log.take(), [1, 2, 3, 4]);
     }
     // Memory that is borrowed is freed behind the launches of a forgotten exec.
-    let (log, mut memory) = (Arc::new(Log::default()), pinned(&device, 1));
+    let (log, mut memory) = (Arc::new(Log::default()), pinned(&device.ctx, &[0u32; 1]));
     let mut exec =
         sleeps(&device.ctx, log.clone(), &mut memory).expect("it builds").instantiate().expect("an exec");
     exec.launch(&device.stream).expect("it launches");
@@ -395,7 +387,7 @@ fn alone_in_it(log: &Log, x: &Pinned<[u32; 1]>) {
 #[test]
 fn execs_share_values_and_memory_that_they_read() {
     let device = alone();
-    let (log, mut x) = (Arc::new(Log::default()), pinned(&device, 1));
+    let (log, mut x) = (Arc::new(Log::default()), pinned(&device.ctx, &[0u32; 1]));
     x.as_mut_slice().expect("its memory")[0] = 9;
     let x = Arc::new(x);
     let exec = || {
@@ -444,7 +436,7 @@ fn functions_without_memory_may_be_called() {
 fn a_failed_call_leaves_the_exec_as_it_was() {
     let Some(device) = simulated_alone() else { return };
     let live = device.live();
-    let mut x = pinned(&device, 4);
+    let mut x = pinned(&device.ctx, &[0u32; 4]);
     cuweave_sim::fail("cuGraphAddHostNode", 1, 2).expect("a call");
     let told = owns(&device.ctx, 4, 1, &mut x).expect_err("a failure").to_string();
     assert!(told.starts_with("`cuGraphAddHostNode` for `host` (tests/in_turn/host_statements.rs:"), "{told}");

@@ -8,10 +8,10 @@
 use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Instant;
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, PinnedHostSlice};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::Exec;
 use cuweave::prelude::*;
-use cuweave_testkit::device::{driver, turn};
+use cuweave_testkit::device::{driver, pinned, turn};
 use cuweave_testkit::process::apart;
 
 use crate::slow::{late, late_out, spin};
@@ -332,14 +332,6 @@ fn views_between_launches() {
             }
         }
     }
-}
-
-fn pinned(ctx: &Arc<CudaContext>, contents: &[f32]) -> PinnedHostSlice<f32> {
-    #[allow(unsafe_code)]
-    // SAFETY: written before it is read.
-    let mut memory = unsafe { ctx.alloc_pinned::<f32>(contents.len()) }.expect("pinned memory");
-    memory.as_mut_slice().expect("its memory").copy_from_slice(contents);
-    memory
 }
 
 #[test]

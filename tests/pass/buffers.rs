@@ -2,7 +2,7 @@
 
 use cuweave::prelude::*;
 
-use crate::support::{Device, device, ramp, run};
+use crate::support::{device, pinned, ramp, run};
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -199,8 +199,8 @@ fn to_and_from_the_host(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; n
 #[test]
 fn pinned_memory_at_both_ends() {
     let device = device();
-    let mut from = pinned(&device, 48);
-    let mut to = pinned(&device, 48);
+    let mut from = pinned(&device.ctx, &[0f32; 48]);
+    let mut to = pinned(&device.ctx, &[0f32; 48]);
     from.as_mut_slice().expect("the host side").copy_from_slice(&ramp(48));
     run!(device, to_and_from_the_host(&device.ctx, 48, &from, &mut to));
     device.stream.synchronize().expect("no error");
@@ -216,17 +216,10 @@ fn on_the_host(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; n]>, out: 
 #[test]
 fn pinned_memory_at_both_ends_of_one_copy() {
     let device = device();
-    let (mut from, mut to, mut out) = (pinned(&device, 6), pinned(&device, 6), device.zeros::<f32>(6));
+    let (mut from, mut to, mut out) =
+        (pinned(&device.ctx, &[0f32; 6]), pinned(&device.ctx, &[0f32; 6]), device.zeros::<f32>(6));
     from.as_mut_slice().expect("the host side").copy_from_slice(&ramp(6));
     run!(device, on_the_host(&device.ctx, 6, &from, &mut to, &mut out));
     assert_eq!(device.download(&out), ramp(6));
     assert_eq!(to.as_slice().expect("the host side"), ramp(6));
-}
-
-fn pinned(device: &Device, len: usize) -> cudarc::driver::PinnedHostSlice<f32> {
-    // SAFETY: zeroed before anything reads it.
-    #[allow(unsafe_code, reason = "cudarc gives pinned memory unset")]
-    let mut memory = unsafe { device.ctx.alloc_pinned::<f32>(len) }.expect("pinned memory");
-    memory.as_mut_slice().expect("the host side").fill(0.0);
-    memory
 }

@@ -8,6 +8,7 @@ use cuweave::managed::Attach;
 use cuweave::prelude::*;
 use cuweave::report::Report;
 use cuweave::{Buffer, Error, Graph, Managed};
+use cuweave_testkit::device::pinned;
 use cuweave_testkit::random::Random;
 
 use super::evaluate::evaluate;
@@ -100,14 +101,6 @@ fn bound(home: Home, values: &[u32], contexts: &[Arc<CudaContext>], streams: &[A
         ),
         Home::Pinned(device) => Bound::Pinned(pinned(&contexts[device], values)),
     }
-}
-
-#[allow(unsafe_code)]
-fn pinned(ctx: &Arc<CudaContext>, values: &[u32]) -> PinnedHostSlice<u32> {
-    // SAFETY: all elements are written before they are read.
-    let mut memory = unsafe { ctx.alloc_pinned::<u32>(values.len()) }.expect("pinned memory");
-    memory.as_mut_slice().expect("elements").copy_from_slice(values);
-    memory
 }
 
 /// A graph that is built, with the handles of its arguments.
