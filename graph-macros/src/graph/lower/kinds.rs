@@ -20,7 +20,7 @@ use super::conditionals::stays_in_body;
 use super::host_statements;
 use super::lowered::Lowered;
 use super::lowering::{Lower, Lowering, Reported};
-use super::syncs;
+use super::syncs::sync_statement;
 use super::syntax::{LaunchArgument, Syntax};
 use super::views::view_of;
 use crate::dims::compact;
@@ -59,21 +59,26 @@ const WORDS: [Word; 11] = [
         name: "wait_value",
         arguments: 2..=3,
         usage: "wait_value(&flag, value)` or `wait_value(&flag, value, step)",
-        lower: syncs::wait_value,
+        lower: |to, call, name, given| sync_statement(to, SyncWord::WaitValue, call, name, given),
     },
     Word {
         name: "write_value",
         arguments: 2..=3,
         usage: "write_value(&flag, value)` or `write_value(&flag, value, step)",
-        lower: syncs::write_value,
+        lower: |to, call, name, given| sync_statement(to, SyncWord::WriteValue, call, name, given),
     },
     Word {
         name: "wait_semaphore",
         arguments: 1..=3,
         usage: "wait_semaphore(&semaphore, value)",
-        lower: syncs::wait_semaphore,
+        lower: |to, call, name, given| sync_statement(to, SyncWord::WaitSemaphore, call, name, given),
     },
-    Word { name: "signal", arguments: 1..=3, usage: "signal(&semaphore, value)", lower: syncs::signal },
+    Word {
+        name: "signal",
+        arguments: 1..=3,
+        usage: "signal(&semaphore, value)",
+        lower: |to, call, name, given| sync_statement(to, SyncWord::Signal, call, name, given),
+    },
 ];
 
 impl Word {

@@ -11,47 +11,8 @@ use super::hosts::host_value;
 use super::lowering::{Lower, Lowering};
 use super::syntax::LaunchArgument;
 
-/// Lowers `wait_value(&flag, value);`.
-pub(super) fn wait_value(
-    lowering: &mut Lowering<'_>,
-    call: &ExprCall,
-    name: Option<&Ident>,
-    attributes: &[Attribute],
-) -> Lower<()> {
-    sync_statement(lowering, SyncWord::WaitValue, call, name, attributes)
-}
-
-/// Lowers `write_value(&flag, value);`.
-pub(super) fn write_value(
-    lowering: &mut Lowering<'_>,
-    call: &ExprCall,
-    name: Option<&Ident>,
-    attributes: &[Attribute],
-) -> Lower<()> {
-    sync_statement(lowering, SyncWord::WriteValue, call, name, attributes)
-}
-
-/// Lowers `wait_semaphore(&semaphore, value);`.
-pub(super) fn wait_semaphore(
-    lowering: &mut Lowering<'_>,
-    call: &ExprCall,
-    name: Option<&Ident>,
-    attributes: &[Attribute],
-) -> Lower<()> {
-    sync_statement(lowering, SyncWord::WaitSemaphore, call, name, attributes)
-}
-
-/// Lowers `signal(&semaphore, value);`.
-pub(super) fn signal(
-    lowering: &mut Lowering<'_>,
-    call: &ExprCall,
-    name: Option<&Ident>,
-    attributes: &[Attribute],
-) -> Lower<()> {
-    sync_statement(lowering, SyncWord::Signal, call, name, attributes)
-}
-
-fn sync_statement(
+/// Lowers a word such as `wait_value(&flag, value);`.
+pub(super) fn sync_statement(
     lowering: &mut Lowering<'_>,
     word: SyncWord,
     call: &ExprCall,
