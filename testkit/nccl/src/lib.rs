@@ -270,69 +270,28 @@ fn queue(name: &str, comm: usize, what: What, from: u64, to: u64, stream: u64) -
     if GROUP.with_borrow(|group| group.depth == 0) { end() } else { 0 }
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn ncclAllReduce(
-    from: u64,
-    to: u64,
-    count: usize,
-    element: u32,
-    op: u32,
-    comm: usize,
-    stream: u64,
-) -> u32 {
-    queue("ncclAllReduce", comm, What::new("all_reduce", count, element, op, 0), from, to, stream)
+macro_rules! collectives {
+    ($($name:ident($($operand:ident: $ty:ty),*) $what:literal $op:expr, $root:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(
+            from: u64,
+            to: u64,
+            count: usize,
+            element: u32,
+            $($operand: $ty,)*
+            comm: usize,
+            stream: u64,
+        ) -> u32 {
+            queue(stringify!($name), comm, What::new($what, count, element, $op, $root), from, to, stream)
+        }
+    )*};
 }
-
-#[unsafe(no_mangle)]
-pub extern "C" fn ncclReduce(
-    from: u64,
-    to: u64,
-    count: usize,
-    element: u32,
-    op: u32,
-    root: c_int,
-    comm: usize,
-    stream: u64,
-) -> u32 {
-    queue("ncclReduce", comm, What::new("reduce", count, element, op, root as u32), from, to, stream)
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn ncclBroadcast(
-    from: u64,
-    to: u64,
-    count: usize,
-    element: u32,
-    root: c_int,
-    comm: usize,
-    stream: u64,
-) -> u32 {
-    queue("ncclBroadcast", comm, What::new("broadcast", count, element, 0, root as u32), from, to, stream)
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn ncclAllGather(
-    from: u64,
-    to: u64,
-    count: usize,
-    element: u32,
-    comm: usize,
-    stream: u64,
-) -> u32 {
-    queue("ncclAllGather", comm, What::new("all_gather", count, element, 0, 0), from, to, stream)
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn ncclReduceScatter(
-    from: u64,
-    to: u64,
-    count: usize,
-    element: u32,
-    op: u32,
-    comm: usize,
-    stream: u64,
-) -> u32 {
-    queue("ncclReduceScatter", comm, What::new("reduce_scatter", count, element, op, 0), from, to, stream)
+collectives! {
+    ncclAllReduce(op: u32) "all_reduce" op, 0;
+    ncclReduce(op: u32, root: c_int) "reduce" op, root as u32;
+    ncclBroadcast(root: c_int) "broadcast" 0, root as u32;
+    ncclAllGather() "all_gather" 0, 0;
+    ncclReduceScatter(op: u32) "reduce_scatter" op, 0;
 }
 
 /// A send: with the receive behind it in the group it is one exchange, since all ranks do both.
