@@ -57,27 +57,8 @@ pub(super) fn host(
     Ok(())
 }
 
-/// Lowers `record(&event);`.
-pub(super) fn record(
-    lowering: &mut Lowering<'_>,
-    call: &ExprCall,
-    name: Option<&Ident>,
-    attributes: &[Attribute],
-) -> Lower<()> {
-    event(lowering, call, name, attributes, Kind::Record(()))
-}
-
-/// Lowers `wait(&event);`.
-pub(super) fn wait(
-    lowering: &mut Lowering<'_>,
-    call: &ExprCall,
-    name: Option<&Ident>,
-    attributes: &[Attribute],
-) -> Lower<()> {
-    event(lowering, call, name, attributes, Kind::Wait(()))
-}
-
-fn event(
+/// Lowers `record(&event);` or `wait(&event);`.
+pub(super) fn event(
     lowering: &mut Lowering<'_>,
     call: &ExprCall,
     name: Option<&Ident>,

@@ -17,7 +17,7 @@ use syn::{Attribute, Expr, ExprCall, Type};
 use super::accesses::{buffer_argument, device_only, no_buffer, source_first};
 use super::after::{apply_attributes, name_statement};
 use super::conditionals::stays_in_body;
-use super::host_statements;
+use super::host_statements::{event, host};
 use super::lowered::Lowered;
 use super::lowering::{Lower, Lowering, Reported};
 use super::syncs::sync_statement;
@@ -47,14 +47,19 @@ const WORDS: [Word; 11] = [
     Word { name: "fill", arguments: 2..=2, usage: "fill(&mut b, value)", lower: fill },
     Word { name: "copy", arguments: 2..=2, usage: "copy(&a, &mut b)", lower: copy },
     Word { name: "free", arguments: 1..=1, usage: "free(b)", lower: free },
+    Word { name: "host", arguments: 1..=usize::MAX, usage: "host(&a, &mut b, |a, b| ..)", lower: host },
     Word {
-        name: "host",
-        arguments: 1..=usize::MAX,
-        usage: "host(&a, &mut b, |a, b| ..)",
-        lower: host_statements::host,
+        name: "record",
+        arguments: 1..=1,
+        usage: "record(&event)",
+        lower: |to, call, name, given| event(to, call, name, given, Kind::Record(())),
     },
-    Word { name: "record", arguments: 1..=1, usage: "record(&event)", lower: host_statements::record },
-    Word { name: "wait", arguments: 1..=1, usage: "wait(&event)", lower: host_statements::wait },
+    Word {
+        name: "wait",
+        arguments: 1..=1,
+        usage: "wait(&event)",
+        lower: |to, call, name, given| event(to, call, name, given, Kind::Wait(())),
+    },
     Word {
         name: "wait_value",
         arguments: 2..=3,
