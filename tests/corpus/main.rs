@@ -54,10 +54,10 @@ fn every_entry_is_declared_compiled_and_launched() {
     let not_simulated: usize = refused.values().map(Vec::len).sum();
     assert_eq!(done + reported + not_simulated, launches.len());
     if std::env::var_os("CORPUS_ONLY").is_none() {
-        assert!(done >= 1000 && reported >= 2, "{done} launches without a report, {reported} with theirs");
-        // 18 use textures or hold pointers in structures, 10 have tables of pointers, which have tests of their own.
+        assert!(done >= 600 && reported >= 2, "{done} launches without a report, {reported} with theirs");
+        // Textures and pointers in structures cannot be declared; tables of pointers have tests of their own.
         assert!(
-            not_simulated <= 26 && left.len() <= 30,
+            not_simulated <= 6 && left.len() <= 14,
             "{not_simulated} not simulated, {left:?} not declared"
         );
     }
@@ -115,7 +115,8 @@ fn files(root: &Path) -> (Vec<File>, Vec<String>) {
     (files, left)
 }
 
-/// Compiles the crate of the entries with cargo. Returns the program.
+/// Compiles the crate of the entries with cargo. Returns the program. The target folder and the profile are those of the
+/// tests, so that the library is not compiled again.
 fn compile(root: &Path, files: &[File]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
     fs::create_dir_all(folder.join("src")).expect("a folder below the target folder");
@@ -127,7 +128,7 @@ fn compile(root: &Path, files: &[File]) -> PathBuf {
     for (name, text) in program::sources(files) {
         write(&folder.join("src").join(name), &text);
     }
-    let target = folder.join("target");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
     let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
         .args(["build", "--offline", "--quiet", "--manifest-path"])
         .arg(folder.join("Cargo.toml"))

@@ -18,15 +18,19 @@ pub struct File {
     pub entries: Vec<(Entry, Size)>,
 }
 
-/// Returns the manifest of the crate; `root` is the folder of cuweave. Options that only add code to a thousand functions are
-/// off, which halves the compile time. The compiler of graphs keeps its assertions.
+/// Returns the manifest of the crate. Profiles and features are those of the tests of this workspace, so that cargo finds the
+/// library compiled in the same target folder.
 pub fn manifest(root: &str) -> String {
+    let members = ["", "-check", "-core", "-inspect", "-macros", "-runtime"];
+    let profiles =
+        members.map(|name| format!("[profile.dev.package.cuweave{name}]\ndebug = \"line-tables-only\"\n"));
     format!(
         "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ncuweave = {{ path = {root:?} }}\n\n\
-         [profile.dev]\ndebug = false\nincremental = false\npanic = \"abort\"\noverflow-checks = false\n\
-         debug-assertions = false\n\n[profile.dev.package.cuweave-core]\noverflow-checks = true\ndebug-assertions = true\n\n\
-         [profile.dev.package.cuweave-ptx]\nopt-level = 2\noverflow-checks = true\ndebug-assertions = true\n"
+         [dependencies]\ncuweave = {{ path = {root:?} }}\n\
+         cudarc = {{ version = \"0.19\", default-features = false, features = [\"cufft\"] }}\n\n\
+         [profile.dev]\ndebug = \"line-tables-only\"\n[profile.dev.package.\"*\"]\ndebug = false\n{}\
+         [profile.dev.package.cuweave-ptx]\nopt-level = 2\ndebug = \"line-tables-only\"\n",
+        profiles.concat()
     )
 }
 
