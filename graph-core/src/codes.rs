@@ -93,14 +93,6 @@ macro_rules! registry {
                     })*
                 }
             }
-
-            /// Returns the path of the page from the root of the repository.
-            #[must_use]
-            pub const fn page(self) -> &'static str {
-                match self {
-                    $(Code::$code => concat!("docs/errors/", stringify!($code), ".md"),)*
-                }
-            }
         }
     };
 }

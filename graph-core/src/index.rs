@@ -254,11 +254,6 @@ impl<I: Index, T> Vector<I, T> {
         self.items.get(index.index())
     }
 
-    /// Returns an item, if the vector is as long, to change it.
-    pub fn get_mut(&mut self, index: I) -> Option<&mut T> {
-        self.items.get_mut(index.index())
-    }
-
     /// Removes all items.
     pub fn clear(&mut self) {
         self.items.clear();

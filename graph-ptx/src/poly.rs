@@ -6,7 +6,6 @@
 //! before anything else. What cannot be proved from these is taken to overlap.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// A polynomial over the variables of a [`Symbols`]. Coefficients that leave `i128` make the whole expression
 /// opaque, so arithmetic here returns `None` then.
@@ -210,11 +209,6 @@ impl Symbols {
         poly.text_with(&|id| self.texts.get(id as usize).cloned())
     }
 
-    /// Returns the variable of this name.
-    pub fn variable(&mut self, name: &str) -> Poly {
-        self.opaque(name, name)
-    }
-
     /// Returns the variable of this key, which is printed as `text`. Expressions with equal keys must have equal
     /// values.
     pub fn opaque(&mut self, key: &str, text: &str) -> Poly {
@@ -263,19 +257,6 @@ impl Facts {
         a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
     }
 
-    /// Returns true if one of the half-open ranges is proved to end before the other begins.
-    pub fn disjoint(&self, a: Range<&Poly>, b: Range<&Poly>) -> bool {
-        a.end.at_most_by_terms(b.start)
-            || b.end.at_most_by_terms(a.start)
-            || self.at_most(a.end, b.start)
-            || self.at_most(b.end, a.start)
-    }
-
-    /// Returns true if `inner` is proved to lie in `outer`.
-    pub fn contains(&self, outer: Range<&Poly>, inner: Range<&Poly>) -> bool {
-        self.at_most(outer.start, inner.start) && self.at_most(inner.end, outer.end)
-    }
-
     /// Returns true if `0 <= poly` is proved: it is a sum of facts and of a polynomial without negative coefficients.
     fn proves(&self, poly: &Poly, depth: u32) -> bool {
         let Some(product) = poly.negative() else { return true };
@@ -313,7 +294,7 @@ mod tests {
 
     fn n_and_k() -> (Poly, Poly) {
         let mut symbols = Symbols::default();
-        (symbols.variable("n"), symbols.variable("k"))
+        (symbols.opaque("n", "n"), symbols.opaque("k", "k"))
     }
 
     #[test]
@@ -348,7 +329,7 @@ mod tests {
     #[test]
     fn a_polynomial_reads_as_one_writes_it() {
         let mut symbols = Symbols::default();
-        let (n, k) = (symbols.variable("n"), symbols.variable("k"));
+        let (n, k) = (symbols.opaque("n", "n"), symbols.opaque("k", "k"));
         let poly = n.times(&n).unwrap().times(&Poly::constant(2)).unwrap();
         let poly = poly.minus(&k).unwrap().plus(&Poly::constant(3)).unwrap();
         assert_eq!(symbols.text(&poly), "-k + 2 * n * n + 3");

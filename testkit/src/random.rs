@@ -33,11 +33,6 @@ impl Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Returns a generator that goes on from a state, which must not be 0.
-    pub fn from_state(state: u64) -> Random {
-        Random(state)
-    }
-
     /// Returns 64 random bits.
     pub fn word(&mut self) -> u64 {
         self.bits() << 33 | self.bits() << 2 | self.bits() & 3

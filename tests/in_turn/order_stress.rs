@@ -252,7 +252,7 @@ impl<'r> Loaded<'r> {
 
     /// The table of a launch of all members.
     fn table(&self, table: &Table, of: impl Fn(usize) -> Vec<Vec<u8>>) -> Vec<u8> {
-        let mut bytes = table.blank();
+        let mut bytes = vec![0u8; table.bytes as usize];
         let mut put = |range: std::ops::Range<usize>, value: &[u8]| bytes[range].copy_from_slice(value);
         for member in 0..self.rewritten.members {
             for (parameter, value) in of(member as usize).iter().enumerate() {

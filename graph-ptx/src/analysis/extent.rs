@@ -396,20 +396,3 @@ impl At {
         }
     }
 }
-
-impl Lost {
-    /// Returns the kind of the reason.
-    pub fn kind(&self) -> String {
-        match self {
-            Lost::Form => "form".to_owned(),
-            Lost::Special(name) => format!("special {name}"),
-            Lost::Loaded(_) => "loaded".to_owned(),
-            Lost::Joined => "joined".to_owned(),
-            Lost::Computed(site) => {
-                format!("computed {}", site.text.split_whitespace().next().unwrap_or_default())
-            }
-            Lost::Part => "part".to_owned(),
-            Lost::Large => "large".to_owned(),
-        }
-    }
-}

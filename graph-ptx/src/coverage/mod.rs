@@ -6,7 +6,7 @@
 //! part, or arithmetic wraps, the box is cut. So results are exact in machine width; what cannot be followed (loaded
 //! data, calls) is opaque, and what depends on it is not counted as written.
 //!
-//! [`Outline::footprint`] runs an outline of all loads and stores for an upper bound: what may be done is taken to be done.
+//! [`Outline::accesses`] runs an outline of all loads and stores for an upper bound: what may be done is taken to be done.
 
 mod cut;
 mod flat;
@@ -49,11 +49,7 @@ impl Outline {
 
     /// Returns the bytes that each block of a launch may access, for each of [`Outline::parameters`] of an outline of all
     /// accesses ([`Analysis::accesses`](crate::Analysis::accesses)). Of a scalar without a value all values are possible.
-    pub fn footprint(&self, launch: &Launch<'_>) -> Vec<Region> {
-        self.accesses(launch).0
-    }
-
-    /// Returns the same, and the threads of each load and store.
+    /// Also the threads of each load and store.
     pub fn accesses(&self, launch: &Launch<'_>) -> (Vec<Region>, Sites) {
         let (found, trace) = run::Runner::of_all(self, launch).run_and_trace();
         let regions = found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect();

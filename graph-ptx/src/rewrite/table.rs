@@ -142,11 +142,6 @@ impl Table {
         })
     }
 
-    /// Returns the bytes of a table without members.
-    pub fn blank(&self) -> Vec<u8> {
-        vec![0; self.bytes as usize]
-    }
-
     /// Returns the offset of a member's parameter, as the kernel declares it: setters patch the table there.
     ///
     /// # Panics

@@ -163,7 +163,7 @@ fn at_once(
     let count = memory.data.len();
     let variables = variables(program, &mut memory);
     let table = Table::of(&function.parameters, form.capacity, form.shape).unwrap();
-    let mut parameters = table.blank();
+    let mut parameters = vec![0u8; table.bytes as usize];
     let (mut blocks, mut firsts) = (0u32, Vec::new());
     for (member, (arguments, grid)) in members.arguments.iter().zip(members.grids).enumerate() {
         let member = member as u32;

@@ -31,7 +31,7 @@ fn outline(body: &str) -> Outline {
 /// Returns the reads of `x`, the writes of `x`, the reads of `y` and the writes of `y`.
 fn regions(body: &str, grid: [u32; 3], block: [u32; 3], n: Option<u64>) -> Vec<Region> {
     let scalar = |_: u32| n;
-    outline(body).footprint(&Launch { grid, block, scalar: &scalar })
+    outline(body).accesses(&Launch { grid, block, scalar: &scalar }).0
 }
 
 fn blocks_apart(one: &Region, other: &Region) -> bool {

@@ -56,14 +56,6 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// Source files by their number (`.file 1 "path"`).
-    pub fn file(&self, index: u32) -> Option<&'a str> {
-        self.items.iter().find_map(|item| match item {
-            Item::File(file) if file.index == index => Some(file.path),
-            _ => None,
-        })
-    }
-
     /// Returns the span of a name or opcode of this module. Empty for text that is not of this module.
     pub fn span_of(&self, part: &str) -> Span {
         let base = self.text.as_ptr() as usize;
