@@ -266,7 +266,7 @@ fn barriers_do_not_wait_for_threads_that_have_ended() {
         mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r7;\n\
         END: ret;\n}\n";
     let mut device = Device::default();
-    let loaded = Loaded::new(&text, &mut device);
+    let loaded = Loaded::new(text, &mut device);
     for n in [1, 31, 32, 41, 64] {
         let p = device.fresh(256);
         loaded.go(&device, "k", 1, 64, &[P(p), I(n)]);
