@@ -322,7 +322,6 @@ fn unordered_conflicts(
     let mut assumed: Vector<StatementId, Vec<StatementId>> =
         Vector::filled(Vec::new(), program.statements.len());
     for (id, statement) in program.statements.enumerate() {
-        // The earlier access, and the index of this statement's access.
         let mut missing: Vec<(AccessId, u32)> = Vec::new();
         let accesses = statement.kind.own_accesses(&statement.accesses);
         for (index, access) in accesses.iter().enumerate() {

@@ -430,7 +430,6 @@ fn cycle(
     to: StatementId,
     index: u32,
 ) -> Diagnostic {
-    // The message lists the cycle from the statement with the `#[after]`.
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;

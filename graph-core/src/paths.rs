@@ -32,7 +32,6 @@ pub(crate) fn shortest_cycle<N, E>(graph: &DiGraph<N, E>) -> Vec<Node> {
     let start = node_of(*first);
     let rest = graph.neighbors(*first).map(|next| shortest_path(graph, node_of(next), start));
     let mut shortest = rest.filter(|path| !path.is_empty()).min_by_key(Vec::len).unwrap_or_default();
-    // The path ends at the start node, which must come first.
     shortest.rotate_right(1);
     shortest
 }

@@ -98,8 +98,7 @@ impl Reach {
             let mut row = ancestors.fill(v);
             let mut kept = Vec::new();
             let mut level = 0;
-            // All paths from here to a predecessor pass later nodes, whose rows are merged already. So the bit test
-            // is exact.
+            // Nearest first: if one predecessor precedes another, the row of the later one was merged already.
             for &at in &nearest_first {
                 if row.has(at) {
                     continue;

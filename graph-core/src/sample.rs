@@ -167,7 +167,6 @@ impl Sampler<'_> {
             .map(|access| (!self.is_result(access.buffer, id)).then(|| self.access(access)))
             .collect();
         let handed_over = self.handed_over(template.kind);
-        // A call allocates its results.
         for (access, slot) in template.accesses.iter().zip(&mut accesses) {
             if slot.is_none() {
                 self.allocate(access.buffer, at);

@@ -85,7 +85,6 @@ impl State {
     /// Searches a chain of ranges that covers an access: from the start of the access, each range that begins at or
     /// before a reached point reaches its own end. O(distinct writes²) bound comparisons in the worst case.
     fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
-        // Usually one write covers the access.
         let contains = |range: &&WrittenRange| {
             bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi)
         };
@@ -147,7 +146,6 @@ impl State {
                 return Some(steps(&points, at));
             }
             let (reached, rest) = unused.split_at_mut(unused.partition_point(|(range, _)| range.lo <= point));
-            // In the order of the writes.
             reached.sort_by_key(|(_, slot)| *slot);
             points
                 .extend(reached.iter().map(|&(NumericRange { hi, .. }, slot)| (hi, Some((range(slot), at)))));

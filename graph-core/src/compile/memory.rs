@@ -29,7 +29,6 @@ pub fn memory_svg(
     operations: &Operations,
 ) -> Result<String, BackError> {
     let program = checked.program();
-    // Includes the edges added for a budget.
     let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
     let edges: Vec<_> = checked.edges().iter().copied().chain(added).collect();
     let placed = place::place(program, &edges)?;

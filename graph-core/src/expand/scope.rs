@@ -177,7 +177,6 @@ impl<A: Answers> Expansion<'_, A> {
         statement: StatementId,
     ) -> Result<Option<Arc<[Value]>>, A::Error> {
         let Origin::Part(part) = scope.table.program.buffers[buffer].origin else { return Ok(None) };
-        // A path leads to an element or a field.
         if !scope.table.structure.parts[part].path.is_empty() {
             return Ok(None);
         }

@@ -77,7 +77,6 @@ mod tests {
                 [cost(10, 0, Some(8)), cost(12, 0, Some(99)), cost(0, 0, Some(0)), cost(12, 0, None)],
                 [0; 4]
             );
-            // The same waves, more waves, unknown blocks.
             assert!(cost(10, 0, Some(18)) > 0 && cost(9, 0, Some(18)) > cost(10, 0, Some(18)));
             assert!(cost(11, 0, Some(12)) >= 1_000 && cost(11, 0, None) >= 1_000);
             assert!(cost(11, 0, Some(12)) > most_of(&tuning, ALONE, Some(12)));

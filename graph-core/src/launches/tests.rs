@@ -131,7 +131,6 @@ fn nothing_is_batched_that_may_not_be() {
         Case::chains(4, 2).change(|_| true, |launch, _| launch.batch = Batching::Never).batches().is_empty()
     );
     assert!(Case::chains(1, 9).batches().is_empty());
-    // Different kernels, blocks or shared memory.
     assert!(
         Case::chains(4, 2)
             .change(|_| true, |launch, id| launch.kernel = KernelId::from_u32(id % 4))
@@ -149,7 +148,6 @@ fn nothing_is_batched_that_may_not_be() {
 
 #[test]
 fn a_chain_does_not_wait_for_anothers_longer_kernel() {
-    // Long and short launches alternate: the same kernel and grid, but different trip counts.
     let chains = 8;
     let case = Case::chains(chains, 6).change(
         |_| true,
@@ -203,7 +201,6 @@ fn the_table_of_parameters_bounds_a_batch() {
     assert_eq!(sizes(Case::new(100)), [100]);
     // A grid that a setter may change is flattened.
     assert_eq!(sizes(Case::new(100).change(|id| id == 7, |launch, _| launch.grid_changes = true)), [50, 50]);
-    // The grid has no free dimension.
     let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 3, 4]);
     assert_eq!(case.decide(Allowed { batches: true, ..Allowed::default() }).batches[0].axis, None);
     let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 1, 4]);
@@ -230,7 +227,6 @@ fn many_small_branches_are_serialized_into_lanes() {
     assert_eq!(chains.serialized(), 24);
     let added = chains.decide(Allowed { lanes: true, ..Allowed::default() }).edges;
     assert_eq!(added[0], ids_of(&[(80, 16)])[0], "the first branch ends before the seventeenth begins");
-    // This few branches run well concurrently.
     assert_eq!(Case::chains(31, 3).serialized(), 0);
 }
 
@@ -242,7 +238,6 @@ fn batched_launches_are_not_serialized() {
 
 #[test]
 fn kernels_between_copies_of_each_chain_are_left_alone() {
-    // Chains of kernel, copy, kernel, copy, kernel: the kernels at the ends have neighbours on one side only.
     let chains = 8;
     let mut case = Case::chains(chains, 5);
     for id in 0..5 * chains {
@@ -280,7 +275,6 @@ fn launches_behind_unequal_statements_are_not_batched() {
 
 #[test]
 fn diagonals_are_batched() {
-    // Cell (r, c) depends on its neighbours above and to the left.
     let side = 6u32;
     let mut case = Case::new(size(side * side));
     for (r, c) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
@@ -288,7 +282,6 @@ fn diagonals_are_batched() {
         case.edges.extend((r > 0).then(|| (cell - side, cell)));
         case.edges.extend((c > 0).then(|| (cell - 1, cell)));
     }
-    // One batch for each diagonal, except for the first and the last cell.
     let mut diagonals = vec![Vec::new(); size(2 * side - 1)];
     (0..side * side).for_each(|cell| diagonals[size(cell / side + cell % side)].push(cell));
     diagonals.retain(|diagonal| diagonal.len() > 1);
@@ -320,7 +313,6 @@ fn chains_without_a_pattern_are_not_batched() {
     let time = |id: &u32| 1 + 9 * case.launches[size(*id)].as_ref().map_or(0, |launch| launch.work[0]);
     let chain_of = |chain: u32| (0..length).map(move |step| step * chains + chain);
     let written = (0..chains).map(|chain| chain_of(chain).map(|id| time(&id)).sum::<u64>()).max();
-    // The members of a batch begin when the last of their predecessors ends.
     let batches = case.batches();
     let mut ends = vec![0; case.launches.len()];
     for id in 0..chains * length {

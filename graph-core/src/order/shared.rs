@@ -192,7 +192,6 @@ mod tests {
                 })
                 .collect();
             let mut list = uses(&list);
-            // Some launches use the state twice.
             for at in 1..list.len() {
                 if random(5) == 0 {
                     list[at].statement = list[at - 1].statement;

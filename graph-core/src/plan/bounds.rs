@@ -105,7 +105,6 @@ impl Long {
         let mut inside = 0;
         for (nth, (&word, &idle)) in self.range.iter().zip(&self.idle).enumerate() {
             let word = word | idle;
-            // The bits that differ from the previous bit.
             let mut edges = word ^ (word << 1 | inside);
             inside = word >> 63;
             while edges != 0 {

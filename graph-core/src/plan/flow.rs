@@ -54,7 +54,6 @@ impl Network {
     pub fn blocking_flow(&mut self, source: Vertex, sink: Vertex) -> u64 {
         let mut flow = 0;
         let mut next = Vector::filled(0usize, self.out.len());
-        // The edges of the path, last one first.
         let mut path: Vec<Edge> = Vec::new();
         let mut at = sink;
         loop {

@@ -21,7 +21,6 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Greed
     let n = problem.sizes.len();
     let mut offsets = Vector::filled(0, n);
     let mut total = 0;
-    // The placed buffers, sorted by offset, and as a bit row.
     let mut placed: Vec<(u64, u64, Rank)> = Vec::with_capacity(order.len());
     let mut is_placed = vec![0u64; words(n)];
     // The maximal byte ranges of the placed buffers, ascending. They block a buffer that conflicts with all of

@@ -79,7 +79,6 @@ impl Intervals {
         cliques.sort_by_cached_key(|clique| (latest(clique), std::cmp::Reverse(clique.len())));
         let mut spans = Vector::filled(TimeRange::new(Time::new(0), Time::new(0)), n);
         let mut loads = Vector::new();
-        // For each buffer, its latest clique so far, without redundant cliques.
         let mut latest_in = Vector::filled(Time::NONE, n);
         for clique in cliques {
             let at = Time::new(loads.len());

@@ -171,7 +171,6 @@ impl BufferOrder {
     pub(super) fn conflicts(&self) -> Conflicts {
         let n = self.len();
         let mut lower: Matrix<Rank> = Matrix::new(n, n);
-        // The buffers with users, among the ranks so far.
         let mut used = vec![0u64; words(n)];
         let all_before = |r: Rank| words(r.index());
         for r in ids(n).filter(|&r| !self.begins[self.by_rank[r]].is_empty()) {

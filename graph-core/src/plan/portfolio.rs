@@ -51,7 +51,6 @@ pub(super) fn improve(
             continue;
         }
         if restarts > 0 && *steps == before {
-            // No strategy was run: none is worth the remaining steps.
             break;
         }
         restarts += 1;

@@ -16,7 +16,6 @@ impl Random {
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         let below = (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % wide(end);
-        // Less than `end`.
         usize::try_from(below).unwrap_or(0)
     }
 }

@@ -230,7 +230,6 @@ impl<'p> CliqueSearch<'p> {
                 // All unplaced neighbours are above the free bytes from which this buffer was deferred: it would
                 // fit there.
                 let slides = beside.low >= self.bounds.resting(b) + problem.sizes[b];
-                // Without unplaced neighbours there is no other offset for it.
                 let low = if beside.top == u64::MAX {
                     u64::MAX
                 } else {
@@ -339,7 +338,6 @@ impl<'p> CliqueSearch<'p> {
 
     /// Returns true if `b` would be directly on top of a twin with lower priority: swapping them is canonical.
     fn swaps(&self, b: Rank) -> bool {
-        // Only then is the end of `b` aligned for the twin.
         let exact = self.problem.sizes[b].is_multiple_of(self.problem.aligns[b]);
         exact
             && self.twins[b].iter().any(|&a| {

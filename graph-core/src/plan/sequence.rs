@@ -117,7 +117,6 @@ pub(super) fn within<'a>(
     let n = reach.len();
     let mut prefix = Prefix::of(reach, scopes, memories);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
-    // For each step, the untried alternatives with the best one last, and the live bytes before the step.
     let mut choices: Vec<(Vec<Node>, Vec<u64>)> = Vec::new();
     let mut states = 0;
     while prefix.nodes.len() < n {

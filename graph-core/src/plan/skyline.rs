@@ -294,7 +294,6 @@ impl<'l> ValleySearch<'l> {
         let Segment { span: valley, height, .. } = self.skyline.segments()[at];
         let Walls { left, right } = self.skyline.walls(at);
         let wall = if end == End::Left { left } else { right };
-        // The minimum slack of the times passed.
         let mut room = u64::MAX;
         let mut looked = 0;
         for step in 0..valley.length() {
@@ -349,7 +348,6 @@ impl<'l> ValleySearch<'l> {
         ];
         for time in beside.into_iter().flatten() {
             self.skyline.explain_wall(time, height, reason);
-            // The height of the wall limits the bytes that can be wasted.
             if room > 0 {
                 self.skyline.explain_height(time, reason);
             }

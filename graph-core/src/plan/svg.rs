@@ -184,7 +184,6 @@ struct Axes<'l> {
 impl<'l> Axes<'l> {
     fn of(depth: u32, plan: &MemoryPlan, labels: &'l Labels) -> Axes<'l> {
         let levels = depth.max(1);
-        // Enough height for rows of names, if all boxes have the same size.
         let height = (17.0 * count(plan.bound.buffers.len())).clamp(360.0, 900.0);
         let width = (20.0 * f64::from(levels)).clamp(860.0, 2400.0);
         let mut brackets = labels.bodies.clone();
@@ -234,7 +233,6 @@ impl<'l> Axes<'l> {
         for byte in lines {
             let y = self.y(byte);
             canvas.line(LEFT, y, self.right(), y, GRID);
-            // The total has its own number above its line.
             if y > TOP + 13.0 {
                 canvas.text(LEFT - 8.0, y + 4.0, Style::faint(11.0).at_end(), &bytes(byte));
             }
@@ -289,7 +287,6 @@ impl<'l> Axes<'l> {
         let (low, high) = (self.y(offset), self.y(offset + size));
         let (left, top) = (self.x(from) + 0.5, high + 0.5);
         let (wide, tall) = ((self.x(to) - self.x(from) - 1.0).max(1.0), (low - high - 1.0).max(0.75));
-        // The outlines of narrow boxes would hide them.
         let (stroke, thick) = match (critical, wide < 4.0) {
             (true, false) => (CRITICAL, 2.0),
             (true, true) => (CRITICAL, 1.0),
@@ -384,7 +381,6 @@ fn strip(
     let most = spans.iter().map(|span| span.2).max().unwrap_or(1).max(1);
     let left = axes.right() + 12.0;
     for (from, to, number) in spans {
-        // Faint for bytes of one buffer, full for those shared by the most buffers.
         let part = 0.12 + 0.88 * f64::from(number) / f64::from(most);
         let (high, low) = (axes.y(to), axes.y(from));
         canvas.raw(format_args!(

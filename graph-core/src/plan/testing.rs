@@ -133,7 +133,6 @@ pub(crate) fn buffers(
             let later: Vec<Node> = reach.descendants(node).collect();
             for _ in 0..random(3) {
                 if !later.is_empty() {
-                    // Mostly nearby nodes.
                     let near = 1 + random(6);
                     users.push(later[random(later.len().min(near))]);
                 }

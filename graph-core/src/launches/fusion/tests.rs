@@ -59,7 +59,6 @@ fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> 
 #[test]
 fn launches_one_after_another_are_chains() {
     assert_eq!(decided(4, &[(0, 1), (1, 2), (2, 3)], &[]), [[0, 1, 2, 3]]);
-    // Another grid ends a chain.
     assert_eq!(decided(5, &[(0, 1), (1, 2), (2, 3), (3, 4)], &[2]), [[0, 1], [3, 4]]);
     // Unordered launches are not a chain. Neither are two branches between a fork and its join.
     assert!(decided(3, &[], &[]).is_empty());

@@ -126,11 +126,9 @@ impl Case {
 fn chains_of_the_same_kernels_are_one() {
     assert_eq!(Case::chains(3, 4).stacks(), (vec![(3, 4)], 0));
     assert_eq!(Case::chains(2, 32).stacks(), (vec![(2, 32)], 0));
-    // The kernel of one chain differs.
     let mut other = Case::chains(3, 4);
     other.kernels[7] = 9;
     assert_eq!(other.stacks(), (vec![(2, 4)], 1));
-    // One chain is longer.
     let longer = Case::chains(3, 4).and(4, &[9], &[]);
     assert_eq!(longer.stacks(), (vec![(2, 4)], 1));
     // Limited by the parameters: three times 64 bytes of 256.

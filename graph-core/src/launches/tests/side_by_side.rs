@@ -21,7 +21,6 @@ fn chains_side_by_side_are_stacked() {
         (sizes.collect::<Vec<_>>(), decision.batches.len())
     };
     assert_eq!(stacks((8, 2), TripCount::AtMost(5), 1_056, &[]), (vec![(8, 2)], 0));
-    // Up to a quarter of a wave, and above four waves.
     let waves = |turns| [1, 2, 31, 32].map(|wave| stacks((8, 2), turns, wave, &[]).0.len());
     assert_eq!([TripCount::Unknown, TripCount::ByData, TripCount::AtMost(257)].map(waves), [[1, 0, 0, 1]; 3]);
     assert_eq!(waves(TripCount::AtMost(256)), [1; 4]);

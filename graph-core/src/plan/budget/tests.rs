@@ -12,7 +12,6 @@ fn check_budgeted(reach: &Reach, memories: &[MemoryBuffers], budget: u64, found:
         assert!(plan.total <= budget);
         assert_eq!(check::check(&found.reach, &rounded, &plan.offsets, plan.total), Ok(()));
     }
-    // The order follows from the given order and the added edges.
     let mut preds = reach.reduced().clone();
     found.edges.iter().for_each(|&(u, f)| preds[f].push(u));
     let again = Reach::of(&preds).unwrap();

@@ -112,7 +112,6 @@ fn what_is_no_line_is_seen() {
     assert_eq!(Intervals::of(&problem), None);
     problem.cliques = vec![vec![a, b]];
     assert_eq!(Intervals::of(&problem).map(|intervals| intervals.loads), Some(Vector::filled(2, 1)));
-    // A size that is not a multiple of an alignment.
     problem.aligns[a] = 2;
     assert_eq!(Intervals::of(&problem), None);
 }
