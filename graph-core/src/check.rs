@@ -202,9 +202,14 @@ fn ownership(
                     Site::Freed(id),
                     format!("`{name}` is freed in each turn of a loop"),
                 )
-                .note(format!("`{name}` is allocated on line {allocated}, before the loop, and the first turn frees it"))
-                .help("free it behind the loop, or remove the `free`: without any, the free is placed after the last use; \
-                       or allocate it in the loop"),
+                .note(format!(
+                    "`{name}` is allocated on line {allocated}, before the loop, \
+                               and the first turn frees it"
+                ))
+                .help(
+                    "free it behind the loop, or remove the `free`: without any, the free is placed after \
+                       the last use; or allocate it in the loop",
+                ),
                 false => Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
                     .note(format!("it is freed first on line {line}"))
                     .help("remove one of the two: without any, the free is placed after the last use"),
@@ -284,7 +289,8 @@ fn uses_after_free(
                     ordered.line(free)
                 ),
                 format!(
-                    "move the `free` behind the loop, or delete it: the free is placed by itself; or allocate `{name}` in the loop"
+                    "move the `free` behind the loop, or delete it: the free is placed by itself; \
+                     or allocate `{name}` in the loop"
                 ),
             ),
             None => (

@@ -190,7 +190,8 @@ impl Canvas {
     pub fn area(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str, title: &str) {
         if width > 0.0 {
             self.raw(format_args!(
-                "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{}</title></rect>",
+                "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" \
+                 fill=\"{fill}\"><title>{}</title></rect>",
                 width.max(0.4),
                 escape(title)
             ));

@@ -355,7 +355,9 @@ mod tests {
                 prop_assert_eq!(&here.to_vec(), row);
                 let indices: Vec<Position> = ones(row).collect();
                 prop_assert_eq!(&here.ones().collect::<Vec<Position>>(), &indices);
-                prop_assert!((0..columns).all(|at| here.has(Position::new(at)) == indices.contains(&Position::new(at))));
+                prop_assert!(
+                    (0..columns).all(|at| here.has(Position::new(at)) == indices.contains(&Position::new(at)))
+                );
                 let other = &plain[(nth * 7 + 3) % plain.len()];
                 prop_assert_eq!(here.meets(other), row.iter().zip(other).any(|(one, other)| one & other != 0));
                 let mut both = other.clone();

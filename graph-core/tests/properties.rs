@@ -298,12 +298,15 @@ proptest! {
         let program = source.program.clone();
         let n = program.statements.len();
         let edges: Vec<(usize, usize)> = (0..n)
-            .flat_map(|b| program.statements.as_slice()[b].after.iter().map(move |&a| (a.index(), b)).collect::<Vec<_>>())
+            .flat_map(|b| program.statements.as_slice()[b].after.iter()
+                .map(move |&a| (a.index(), b)).collect::<Vec<_>>())
             .collect();
         let reach = closure(n, &edges);
         let conflicts = (0..n).all(|b| {
             (0..b).all(|a| {
-                !conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b], &DIMS) || reach[a][b] || reach[b][a]
+                !conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b], &DIMS)
+                    || reach[a][b]
+                    || reach[b][a]
             })
         });
         let (checked, found) = compile::front(source);

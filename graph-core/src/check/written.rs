@@ -430,7 +430,8 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
             )
         } else {
             format!(
-                "`{part}` is discarded before the launch and read by `{user}`, but not all of it is proved to be written"
+                "`{part}` is discarded before the launch and read by `{user}`, \
+                 but not all of it is proved to be written"
             )
         };
         let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at), message);

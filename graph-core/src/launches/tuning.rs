@@ -44,7 +44,7 @@ pub struct Tuning {
     ///
     /// | batch | time |
     /// |---|---|
-    /// | 96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 | 0.31x; 0.44x; 0.66x |
+    /// |96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 |0.31x; 0.44x; 0.66x |
     /// | the same, 74,000; 166,000 | 1.15x; 1.25x |
     pub flat: Waves,
     /// The minimum number of predecessors, and of successors, for which a batch is dropped if it saves no edge. For
@@ -172,9 +172,9 @@ pub struct Chains {
 /// | waves of a level | chains, launches | an addition | 50 iterations | 200 | 400 | 1,000 |
 /// |---|---|---|---|---|---|---|
 /// | less than 1/4 | 4, 20; 16, 20 | 0.33 to 0.41 | 0.46 to 0.53 | 0.56 to 0.63 | 0.67 to 0.72 | 0.81 to 0.85 |
-/// | 1/4 | 4, 2; 4, 5; 16, 5 | 0.77; 0.44; 0.45 | 0.83; 0.54; 0.54 | 0.86; 0.63; 0.62 | 0.88; 0.71; 0.70 | 0.92; 0.83; 0.82 |
+/// |1/4 |4, 2; 4, 5; 16, 5 |0.77; 0.44; 0.45 |0.83; 0.54; 0.54 |0.86; 0.63; 0.62 |0.88; 0.71; 0.70 |0.92; 0.83; 0.82 |
 /// | 1/2 | 4, 5; 16, 5 | 0.47; 0.48 | 0.64; 0.62 | 0.79; 0.78 | 0.99; 0.99 | 1.04; 1.04 |
-/// | 1 | 16, 2; 16, 5; 16, 20 | 0.72; 0.47; 0.35 | 0.86; 0.69; 0.63 | 0.91; 0.93; 0.94 | 0.94; 1.02; 1.04 | 0.97; 1.05; 1.07 |
+/// |1 |16, 2; 16, 5; 16, 20 |0.72; 0.47; 0.35 |0.86; 0.69; 0.63 |0.91; 0.93; 0.94 |0.94; 1.02; 1.04 |0.97; 1.05; 1.07 |
 /// | 2; 4; 16 | 16, 5 | 0.45; 0.40; 0.35 | 0.84; 0.87; 0.87 | 0.96; 0.95; 0.95 | 0.99; 0.98; 0.97 | 1.01; 1.00; 0.99 |
 ///
 /// With one kernel for each chain they take 0.27 to 1.89 of the time of the batches. That is more than one kernel

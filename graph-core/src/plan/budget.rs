@@ -1,6 +1,5 @@
-//! Budgets: adds edges to a graph until the buffers of each memory fit into fewer bytes, lengthening the critical
-//! path as little as possible (finding the minimum is NP-complete). Each device has one memory; the budget applies
-//! to each.
+//! Budgets: adds edges until the buffers of each memory fit into fewer bytes, lengthening the critical path as
+//! little as possible (the minimum is NP-complete). Each device has one memory, with the same budget.
 //!
 //! First finds a linear extension within the budget; if there is none, there is no solution. While the heaviest
 //! antichain of a memory exceeds the budget, two of its buffers have disjoint live ranges in the extension, or all
@@ -64,14 +63,16 @@ impl fmt::Display for BudgetError {
         match self {
             BudgetError::BelowFloor { budget, memory, floor } => write!(
                 f,
-                "the budget of {budget} bytes is below the floor: node {} needs {} bytes of memory {memory} at once, for buffers {:?}",
+                "the budget of {budget} bytes is below the floor: node {} needs {} bytes of \
+                 memory {memory} at once, for buffers {:?}",
                 floor.node.map_or(0, Index::index),
                 floor.bytes,
                 floor.buffers
             ),
             BudgetError::NotFound { budget, memory, best } => write!(
                 f,
-                "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes of memory {memory}"
+                "no order was found that fits into the budget of {budget} bytes; the best one takes \
+                 {best} bytes of memory {memory}"
             ),
             BudgetError::Plan { error, .. } => error.fmt(f),
         }
@@ -351,8 +352,7 @@ impl BudgetSearch<'_> {
         let mut best = Best(None);
         let mut targets = vec![self.budget; self.memories.len()];
         let mut feasible = false;
-        // Offsets may need more bytes than the heaviest antichain. The target of a memory is lowered by the
-        // difference.
+        // Offsets may need more bytes than the heaviest antichain, so targets are lowered by the difference.
         for _ in 0..8 {
             let mut shortest: Option<BudgetedOrder> = None;
             let mut lowest: Vec<u64> = vec![u64::MAX; self.memories.len()];

@@ -296,8 +296,8 @@ impl<'l> Axes<'l> {
         let body = label.body.as_ref().map_or_else(String::new, |body| format!(", {body}"));
         canvas.raw(format_args!(
             "<rect data-b=\"{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
-             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"{dashes}><title>{}{} · {} at {offset} · levels {from} \
-             to {}</title></rect>",
+             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"{dashes}><title>{}{} · {} at {offset} \
+             · levels {from} to {}</title></rect>",
             label.number,
             escape(&label.name),
             escape(&body),
