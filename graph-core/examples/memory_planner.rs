@@ -1,13 +1,13 @@
 //! Plans a trace in the MiniMalloc format: `memory_planner FILE.csv [--effort EFFORT]`.
 //!
-//! Efforts are `quick`, `default` (that of graphs) and `thorough` (that of this program by default). The last line
+//! Efforts are `quick`, `default` (used for graphs) and `thorough` (the default of this program). The last line
 //! printed is
 //!
 //! ```text
 //! n=154 bound=1048576 planned=1048576 ratio=1.0000 optimal=yes ms=1.4
 //! ```
 //!
-//! Exit code 2 says that the input is wrong.
+//! Exit code 2 means invalid input.
 
 use cuweave_core::index::Vector;
 use cuweave_core::plan::{Effort, Rank};

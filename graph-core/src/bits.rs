@@ -1,22 +1,22 @@
-//! Sets of indices as rows of bits, 64 to a word, and matrices of such rows.
+//! Bit sets as rows of 64-bit words, and matrices of such rows.
 //!
-//! Loops over words stand on `while` and an index: without optimisation, as in a proc macro, that is several times
+//! Loops over words use `while` and an index: in unoptimised builds, such as proc macros, that is several times
 //! faster than an iterator.
 
 use std::marker::PhantomData;
 
 use crate::index::{Index, size};
 
-/// The bits of a word.
+/// The number of bits of a word.
 pub const BITS: usize = 64;
 
-/// Returns the words of a row for `count` indices.
+/// Returns the number of words in a row for `count` indices.
 #[must_use]
 pub fn words(count: usize) -> usize {
     count.div_ceil(BITS)
 }
 
-/// Returns the word and the bit in it that stand for an index.
+/// Returns the word of an index, and its bit in that word.
 #[inline(always)]
 fn place<I: Index>(at: I) -> (usize, u64) {
     let at = at.index();
@@ -45,28 +45,30 @@ pub fn clear<I: Index>(row: &mut [u64], at: I) {
     row[word] &= !bit;
 }
 
-/// Returns the index of the lowest bit of a word, which is not 0. `word` is the word's place in its row.
+/// Returns the index of the lowest set bit of `bits`, which must not be 0. `word` is the position of the word in
+/// its row.
 #[inline]
 #[must_use]
 pub fn lowest<I: Index>(word: usize, bits: u64) -> I {
     I::new(word * BITS + size(bits.trailing_zeros()))
 }
 
-/// Returns the index of the highest bit of a word, which is not 0. `word` is the word's place in its row.
+/// Returns the index of the highest set bit of `bits`, which must not be 0. `word` is the position of the word in
+/// its row.
 #[inline]
 #[must_use]
 pub fn highest<I: Index>(word: usize, bits: u64) -> I {
     I::new(word * BITS + BITS - 1 - size(bits.leading_zeros()))
 }
 
-/// Returns the last index of a row.
+/// Returns the highest index in a row. `None` if the row is empty.
 #[must_use]
 pub fn last<I: Index>(row: &[u64]) -> Option<I> {
     let word = row.iter().rposition(|&word| word != 0)?;
     Some(highest(word, row[word]))
 }
 
-/// Returns the indices of a row, rising.
+/// Returns the indices in a row, ascending.
 pub fn ones<I: Index>(row: &[u64]) -> impl Iterator<Item = I> + '_ {
     let mut word = 0;
     let mut left = row.first().copied().unwrap_or(0);
@@ -87,13 +89,13 @@ pub fn count(row: &[u64]) -> usize {
     row.iter().map(|word| size(word.count_ones())).sum()
 }
 
-/// Returns the number of indices that two rows have in common.
+/// Returns the size of the intersection of two rows.
 #[must_use]
 pub fn count_common(one: &[u64], other: &[u64]) -> usize {
     one.iter().zip(other).map(|(one, other)| size((one & other).count_ones())).sum()
 }
 
-/// `to |= from`, over the length of the shorter.
+/// `to |= from`, over the length of the shorter row.
 pub fn or_into(to: &mut [u64], from: &[u64]) {
     let end = to.len().min(from.len());
     let mut i = 0;
@@ -103,7 +105,7 @@ pub fn or_into(to: &mut [u64], from: &[u64]) {
     }
 }
 
-/// `to &= from`, over the length of the shorter.
+/// `to &= from`, over the length of the shorter row.
 pub fn and_into(to: &mut [u64], from: &[u64]) {
     let end = to.len().min(from.len());
     let mut i = 0;
@@ -113,7 +115,7 @@ pub fn and_into(to: &mut [u64], from: &[u64]) {
     }
 }
 
-/// Returns true if two rows have a bit in common.
+/// Returns true if two rows intersect.
 #[must_use]
 pub fn meet(one: &[u64], other: &[u64]) -> bool {
     let end = one.len().min(other.len());
@@ -127,7 +129,7 @@ pub fn meet(one: &[u64], other: &[u64]) -> bool {
     false
 }
 
-/// A row of bits for each index of one kind.
+/// A matrix of bits, with one row for each index.
 #[derive(Debug)]
 pub struct Matrix<R> {
     words: usize,
@@ -136,20 +138,20 @@ pub struct Matrix<R> {
 }
 
 impl<R: Index> Matrix<R> {
-    /// Makes a matrix of `rows` rows for `columns` indices each, without any bit set.
+    /// Makes a zero matrix with `rows` rows of `columns` bits.
     #[must_use]
     pub fn new(rows: usize, columns: usize) -> Matrix<R> {
         let words = words(columns);
         Matrix::from_words(words, vec![0; rows * words])
     }
 
-    /// Makes a matrix of rows of `words` words each, one after the other in `bits`.
+    /// Makes a matrix from rows of `words` words each, consecutive in `bits`.
     #[must_use]
     pub fn from_words(words: usize, bits: Vec<u64>) -> Matrix<R> {
         Matrix { words, bits, rows: PhantomData }
     }
 
-    /// Returns the words of a row.
+    /// Returns the number of words in a row.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words
@@ -163,7 +165,7 @@ impl<R: Index> Matrix<R> {
         &self.bits[from..from + self.words]
     }
 
-    /// Returns a row, to change it.
+    /// Returns a mutable row.
     #[inline(always)]
     #[must_use]
     pub fn row_mut(&mut self, row: R) -> &mut [u64] {
@@ -171,8 +173,9 @@ impl<R: Index> Matrix<R> {
         &mut self.bits[from..from + self.words]
     }
 
-    /// Sets bit `r` of row `c` for each bit `c` of row `r`, in a square matrix all bits of which are in rows above their own index:
-    /// makes it symmetric. O(bits of the matrix / 64), and less for the parts without any.
+    /// Makes a square matrix symmetric: sets bit `r` of row `c` for each bit `c` of row `r`. All set bits must be
+    /// in rows with a greater index than the bit's own. O(bits of the matrix / 64), and less for blocks without set
+    /// bits.
     pub fn mirror(&mut self) {
         let Matrix { words, bits, .. } = self;
         let words = *words;
@@ -197,7 +200,7 @@ impl<R: Index> Matrix<R> {
     }
 }
 
-/// Transposes a block of 64 rows of 64 bits by swapping quarters of halved size.
+/// Transposes a block of 64 x 64 bits: swaps its quarters, then the quarters of these, and so on.
 fn transpose(block: &mut [u64; BITS]) {
     let mut width = BITS / 2;
     let mut mask = 0xffff_ffffu64;

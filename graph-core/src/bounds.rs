@@ -1,9 +1,10 @@
-//! The bounds of a program, compared by their numbers.
+//! The bounds of a program's ranges, with fast comparison.
 //!
-//! A large function compares its ranges some 10^7 times, and a comparison of two polynomials takes microseconds without
-//! optimisation. So each bound has a place: `k * axis + c` beside what else is in it, its line. Two bounds of one line
-//! differ by `dk * axis + dc`: at most where neither is negative, and else as the facts say of that difference, which is
-//! asked once. The answers are those of [`Facts`].
+//! A large function compares its ranges about 10^7 times, and without optimisation one comparison of two
+//! polynomials takes microseconds. Each bound is therefore split into `k * axis + c` plus a rest; bounds with the
+//! same axis and rest are on one line. Two bounds on a line differ by `dk * axis + dc`. If neither number is
+//! negative, the comparison holds. Otherwise the facts answer for that difference, and the answer is cached. The
+//! answers equal those of [`Facts`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,9 +15,9 @@ use crate::spans::NumericRange;
 use cuweave_ptx::poly::{Facts, Poly};
 
 indices! {
-    /// A line of bounds.
+    /// A set of bounds that differ only by multiples of one product and by constants.
     struct LineIndex;
-    /// A product that is the axis of lines.
+    /// The product that the bounds of a line are multiples of.
     struct AxisIndex;
 }
 
@@ -27,11 +28,11 @@ pub struct Bounds {
     facts: Facts,
     places: Vector<DimId, LinePoint>,
     lines: Vector<LineIndex, Line>,
-    /// The answers for `0 <= k * axis + c`. Only looked up, never iterated.
+    /// Cached answers for `0 <= k * axis + c`. Never iterated.
     asked: RefCell<HashMap<(AxisIndex, i64, i64), bool>>,
 }
 
-/// `k * axis + c` on a line.
+/// The point `k * axis + c` on a line.
 #[derive(Clone, Copy, Debug)]
 struct LinePoint {
     line: LineIndex,
@@ -39,18 +40,18 @@ struct LinePoint {
     c: i64,
 }
 
-/// Bounds that differ in their coefficient of one product, and in their constants.
+/// A set of bounds that differ in the coefficient of one product, and in their constants.
 #[derive(Clone, Debug)]
 struct Line {
-    /// The product; `NONE` on the first two lines.
+    /// The product. `NONE` for the two special lines.
     axis: AxisIndex,
-    /// True if they have no other terms: constants are on this line too, with a coefficient of 0.
+    /// True if the bounds have no other terms. Constants are then on this line too, with coefficient 0.
     plain: bool,
 }
 
 /// The line of constants.
 const CONSTANTS: LineIndex = LineIndex::from_u32(0);
-/// The line of all bounds with a coefficient that does not fit. They are not compared.
+/// The line of all bounds with a coefficient that does not fit into 64 bits. The cache does not serve them.
 const NOWHERE: LineIndex = LineIndex::from_u32(1);
 
 impl Bounds {
@@ -88,7 +89,7 @@ impl Bounds {
         if k >= 0 && c >= 0 {
             return true;
         }
-        // Both are numbers, and `a` is the greater one.
+        // Both are numbers, and `a` is greater.
         if line == CONSTANTS && self.facts.is_empty() {
             return false;
         }
@@ -103,14 +104,14 @@ impl Bounds {
 
     /// Returns true if one of two ranges is proved to end before the other begins.
     pub fn disjoint(&self, a: &Access, b: &Access) -> bool {
-        // The cheap comparisons first: one of the two nearly always succeeds.
+        // Cheap comparisons first: one of the two nearly always succeeds.
         self.plainly_at_most(a.hi, b.lo)
             || self.plainly_at_most(b.hi, a.lo)
             || self.at_most(a.hi, b.lo)
             || self.at_most(b.hi, a.lo)
     }
 
-    /// Returns the numbers that a range begins and ends with, where it mentions no argument. Such ranges compare as numbers do.
+    /// Returns the numeric bounds of a range. `None` if a bound depends on an argument.
     pub fn span(&self, lo: DimId, hi: DimId) -> Option<NumericRange> {
         let (lo, hi) = (self.places[lo], self.places[hi]);
         (lo.line == CONSTANTS && hi.line == CONSTANTS).then_some(NumericRange { lo: lo.c, hi: hi.c })
@@ -120,7 +121,7 @@ impl Bounds {
         self.difference(a, b).is_some_and(|by| by.k >= 0 && by.c >= 0)
     }
 
-    /// `b - a` on the line of both.
+    /// Returns `b - a`, if both are on one line.
     fn difference(&self, a: DimId, b: DimId) -> Option<LinePoint> {
         let (from, to) = (self.places[a], self.places[b]);
         let line = if from.line == to.line || from.line == CONSTANTS && self.lines[to.line].plain {
@@ -139,14 +140,14 @@ impl Bounds {
 
 /// A polynomial: `k * axis + c + rest`.
 struct SplitPoly {
-    /// The last product; empty if there is none but the constant.
+    /// The last product. Empty if the polynomial is constant.
     axis: Vec<u32>,
     k: i64,
     c: i64,
     rest: Poly,
 }
 
-/// Splits a polynomial; none where a number does not fit.
+/// Splits a polynomial. `None` if a coefficient does not fit into 64 bits.
 fn split(poly: &Poly) -> Option<SplitPoly> {
     let (axis, k) = poly.terms().last().map_or((&[][..], 0), |(product, coefficient)| (product, coefficient));
     let c = poly.terms().find(|(product, _)| product.is_empty()).map_or(0, |(_, coefficient)| coefficient);
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
     use crate::ir::{BufferId, Mode};
 
-    /// Polynomials over two variables and their product, as ranges of large functions have them.
+    /// Polynomials over two variables and their product, as in the ranges of large functions.
     fn polys() -> impl Strategy<Value = Vec<Poly>> {
         let coefficient = || prop_oneof![Just(0i128), 0..4i128, Just(1i128 << 70)];
         let one = (coefficient(), coefficient(), coefficient(), -2..4i128);
@@ -176,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every question, in every order, gets the answer of the facts.
+        /// Every query, in any order, gets the answer of the facts.
         #[test]
         fn the_answers_are_those_of_the_facts(
             polys in polys(),

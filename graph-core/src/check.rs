@@ -1,6 +1,6 @@
-//! Stage 2: checks an ordered program.
+//! Checks an ordered program. Stage 2 of the compiler.
 //!
-//! Rules, in the order in which they are checked:
+//! Rules, in the order of checking:
 //! - CW201: one launch borrows a buffer mutably and also otherwise;
 //! - CW205: a write through an argument that is borrowed shared;
 //! - CW102, CW103, CW104, CW105: use, free or return after a free; free of a buffer that the graph does not own;
@@ -8,9 +8,9 @@
 //! - CW101, CW107: a read or return of unwritten elements;
 //! - CW106: a warning for a useless allocation.
 //!
-//! Only this module makes a [`Checked`], and only a [`Checked`] is emitted. The check also settles the meaning of `&mut` at
-//! each launch: [`Mode::ReadWrite`] if all elements are written before, else [`Mode::Write`]; and marks the writes on which
-//! the proof of a later read relies.
+//! Only this module makes a [`Checked`], and only a [`Checked`] is emitted. The check also infers the mode of each
+//! `&mut`: [`Mode::ReadWrite`] if all elements are written before, else [`Mode::Write`]. It marks the writes that
+//! the proof of a later read relies on.
 
 mod lives;
 mod ranges;
@@ -27,7 +27,7 @@ use crate::reach::Reach;
 use lives::{Life, lives};
 use written::SettledWrite;
 
-/// A program without faults, and its order.
+/// A checked program and its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     program: Program,
@@ -37,7 +37,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Returns the program, with the settled modes.
+    /// Returns the program, with the inferred modes.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -47,18 +47,18 @@ impl Checked {
         &self.functions
     }
 
-    /// Returns the order between statements that are not memory statements, transitively reduced: `(before, after)`.
+    /// Returns the reduced order of the non-memory statements, as pairs `(before, after)`.
     pub fn edges(&self) -> &[(StatementId, StatementId)] {
         &self.edges
     }
 
-    /// Returns the number of edges before the reduction.
+    /// Returns the number of edges before reduction.
     pub fn edges_before_reduction(&self) -> usize {
         self.edges_before_reduction
     }
 }
 
-/// Checks a program. The diagnostics are the faults if there is no program, else only warnings.
+/// Checks a program. Without a result, the diagnostics include errors; otherwise they are warnings.
 pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     let lives = lives(&ordered);
     let mut found = Vec::new();
@@ -102,7 +102,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
         for (index, access) in accesses.iter().enumerate() {
             let buffer = &program.buffers[access.buffer];
             let site = Site::Access(AccessId { statement: id, index: narrow(index) });
-            // The declaration is known even if an earlier fault poisoned the buffer.
+            // The declaration is known even if an earlier error poisoned the buffer.
             if !buffer.origin.is_writable() && access.mode.writes() {
                 found.push(
                     Diagnostic::new(
@@ -166,7 +166,7 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
 
 /// Reports CW103, CW104 and CW105.
 ///
-/// If a buffer is used after its first `free`, that `free` is the fault, and later faults are consequences of it.
+/// If a buffer is used after its first `free`, that `free` is the error, and later ones are its consequences.
 fn ownership(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -202,9 +202,14 @@ fn ownership(
                     Site::Freed(id),
                     format!("`{name}` is freed in each turn of a loop"),
                 )
-                .note(format!("`{name}` is allocated on line {allocated}, before the loop, and the first turn frees it"))
-                .help("free it behind the loop, or remove the `free`: without any, the free is placed after the last use; \
-                       or allocate it in the loop"),
+                .note(format!(
+                    "`{name}` is allocated on line {allocated}, before the loop, \
+                               and the first turn frees it"
+                ))
+                .help(
+                    "free it behind the loop, or remove the `free`: without any, the free is placed after \
+                       the last use; or allocate it in the loop",
+                ),
                 false => Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
                     .note(format!("it is freed first on line {line}"))
                     .help("remove one of the two: without any, the free is placed after the last use"),
@@ -236,8 +241,8 @@ fn ownership(
     }
 }
 
-/// Reports CW102 for the first use of each buffer that is ordered after its free. Returns a flag for each buffer that has
-/// one.
+/// Reports CW102 for the first use of each buffer that is ordered after its free. Returns a flag for each buffer
+/// with such a use.
 fn uses_after_free(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -284,7 +289,8 @@ fn uses_after_free(
                     ordered.line(free)
                 ),
                 format!(
-                    "move the `free` behind the loop, or delete it: the free is placed by itself; or allocate `{name}` in the loop"
+                    "move the `free` behind the loop, or delete it: the free is placed by itself; \
+                     or allocate `{name}` in the loop"
                 ),
             ),
             None => (
@@ -310,19 +316,18 @@ fn named(ordered: &Ordered, path: &[StatementId]) -> String {
     names.join(" -> ")
 }
 
-/// Reports CW202: the earlier conflicting statements that nothing orders with a statement. A pair whose order would follow
-/// from another missing edge is not reported. Returns for each statement those that the missing edges would put before it.
+/// Reports CW202 for each statement and its earlier conflicting statements that are not ordered with it. Skips
+/// pairs that another missing edge would order. Returns, for each statement, the statements that the missing edges
+/// would order before it.
 fn unordered_conflicts(
     ordered: &Ordered,
     found: &mut Vec<Diagnostic>,
 ) -> Vector<StatementId, Vec<StatementId>> {
     let program = &ordered.source.program;
     let mut earlier: Vector<BufferId, Vec<AccessId>> = Vector::filled(Vec::new(), program.buffers.len());
-    // For each statement, those that reported missing edges would put before it.
     let mut assumed: Vector<StatementId, Vec<StatementId>> =
         Vector::filled(Vec::new(), program.statements.len());
     for (id, statement) in program.statements.enumerate() {
-        // The earlier access, and the index of the access of this statement.
         let mut missing: Vec<(AccessId, u32)> = Vec::new();
         let accesses = statement.kind.own_accesses(&statement.accesses);
         for (index, access) in accesses.iter().enumerate() {
@@ -340,7 +345,7 @@ fn unordered_conflicts(
                 }
             }
         }
-        // Nearest first: a statement that a missing edge already reaches needs no edge of its own.
+        // Nearest first: a statement that is reached through a missing edge needs no other edge.
         missing.sort_by(|a, b| b.0.statement.cmp(&a.0.statement).then(a.1.cmp(&b.1)));
         for (first, index) in missing {
             let from = first.statement;
@@ -399,8 +404,8 @@ fn unordered(ordered: &Ordered, first: AccessId, second: AccessId) -> Diagnostic
     diagnostic
 }
 
-/// Reports CW203: in explicit order, an access that is not ordered after the alloc and before the free. An access that
-/// another missing edge would order is not reported.
+/// Reports CW203: with explicit order, an access that is not ordered after the alloc and before the free. Skips
+/// accesses that another missing edge would order.
 fn outside_life(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -417,7 +422,7 @@ fn outside_life(
             continue;
         }
         let name = ordered.buffer_name(buffer);
-        // A second free is reported separately, and it is unknown which of the two is meant.
+        // A second free is reported separately, and it is unknown which of the two is intended.
         let frees = ordered.source.program.statements.iter();
         let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer)).count();
         let free = life.free.filter(|_| frees == 1);
@@ -463,14 +468,14 @@ fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec
         let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };
         let returned = life.output.is_some();
-        // The buffer may be used by another name.
+        // The buffer may be used under another name.
         if name.starts_with('_') || ordered.poisoned(buffer) || returned || joined.contains(&buffer) {
             continue;
         }
         let message = if life.accesses.is_empty() {
             format!("`{name}` is allocated and never used")
         } else if life.accesses.iter().enumerate().all(|(nth, &at)| match ordered.access(at).mode {
-            // The first `&mut` of a fresh buffer reads nothing.
+            // The first `&mut` of an uninitialised buffer reads nothing.
             Mode::ReadWrite => nth == 0,
             mode => mode == Mode::Write,
         }) {

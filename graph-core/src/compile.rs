@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! tokens -> Source -> Ordered -> Checked -> Decision -> Placed -> Layout -> Operations -> driver calls
-//!           lower     order      check      launches    place     layout    emit          runtime
+//!     lower  order   check   launches place  layout emit    runtime
 //! ```
 //!
-//! The macro runs [`front`] and prints the checked program; the runtime runs [`back`] on it, once the sizes are known.
+//! The macro runs [`front`] and prints the checked program. The runtime runs [`back`] on it, once the sizes are
+//! known.
 
 #[cfg(feature = "back")]
 mod back;
@@ -44,7 +45,7 @@ pub use shared_state::{SharedStateFault, edges_of_shared_state};
 #[cfg(feature = "back")]
 pub use target::{LaunchFacts, Target};
 
-/// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
+/// Orders and checks a program. Returns the program unless there are errors, and all diagnostics.
 pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     let scopes = Scopes::of(&source.program);
     lift(&mut source.program, &scopes);
@@ -73,16 +74,16 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     (checked.filter(|_| !stopped), found)
 }
 
-/// Returns the loops that would not end.
+/// Returns the `while` loops that would never end.
 fn without_ends(Ordered { source, bounds, .. }: &Ordered, scopes: &Scopes) -> Vec<StatementId> {
     let mut endless = endless(&source.program, scopes, |one, other| bounds.disjoint(one, other));
-    // The statement that ends a loop may be one that is refused.
+    // The statement that would end the loop may be a rejected one.
     let operand = |at: StatementId| source.program.statements[at].accesses.first();
     endless.retain(|&at| !operand(at).is_some_and(|access| source.poisoned[access.buffer]));
     endless
 }
 
-/// Returns the copies in bodies from or to memory of the host.
+/// Returns the copies in conditional bodies from or to host memory.
 fn copies_of_the_host(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
     if scopes.is_empty() {
         return Vec::new();
@@ -95,7 +96,7 @@ fn copies_of_the_host(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
     copies.map(|(id, _)| id).collect()
 }
 
-/// CW001 for a `while` whose operand no statement of its body writes.
+/// Returns CW001 for a `while` whose body never writes the operand.
 fn without_end(condition: StatementId) -> Diagnostic {
     Diagnostic::new(
         Code::CW001,
@@ -106,7 +107,7 @@ fn without_end(condition: StatementId) -> Diagnostic {
     .help("write the operand in the body, or put `#[at_most(n)]` on the loop")
 }
 
-/// CW001 for a condition on the device in a function of explicit order.
+/// Returns CW001 for a conditional node in a function with explicit order.
 fn in_explicit_order(condition: StatementId) -> Diagnostic {
     Diagnostic::new(
         Code::CW001,
@@ -116,11 +117,11 @@ fn in_explicit_order(condition: StatementId) -> Diagnostic {
     .help("leave `order = \"explicit\"` out, or put this into a graph function of its own")
 }
 
-/// The settled accesses of statements. A statement of a loop stands there once for each turn that was checked.
+/// Statements with their inferred accesses. A statement in a loop is listed once for each sampled iteration.
 pub type Settled = Vec<(StatementId, Vec<Access>)>;
 
-/// Orders and checks a function whose statements may be nested: a structured one by a sample of its turns. Returns the settled
-/// accesses, unless there are faults, and all that is wrong with it. A fault in a loop is one fault, whatever the number of turns.
+/// Orders and checks a function. If its statements are nested, a sample of the iterations is checked. Returns the
+/// inferred accesses unless there are errors, and all diagnostics. An error in a loop is reported once.
 pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>, Vec<Diagnostic>) {
     let (sampled, templates) = match shape.structure.is_flat() {
         true => (source.clone(), source.program.statements.ids().collect()),
@@ -153,7 +154,7 @@ pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>
     (settled, once)
 }
 
-/// Returns the allocations with a CW106 in every turn of the sample that no statement outside of the sample uses.
+/// Returns the allocations with a CW106 in every sampled iteration that no unsampled statement uses.
 fn useless(
     program: &Program,
     templates: &Vector<StatementId, StatementId>,
@@ -180,7 +181,8 @@ fn useless(
     reported.into_keys().collect()
 }
 
-/// Takes over the modes that the check has settled. Elements that are fresh in one turn of a loop are fresh for declarations.
+/// Applies the inferred modes. Elements that are uninitialised in one iteration count as uninitialised for
+/// declarations.
 pub fn settle(program: &mut Program, settled: &[(StatementId, Vec<Access>)]) {
     for (template, accesses) in settled {
         let own = program.statements[*template].accesses.to_mut();

@@ -1,34 +1,34 @@
-//! Bodies of conditional nodes: an arm of an `if` or a `match` on a buffer, or the body of a `while`.
+//! Conditional bodies: an arm of an `if` or a `match` on a buffer, or the body of a `while`.
 //!
-//! A body stands in the list of statements between a [`Kind::Condition`](crate::kind::Kind::Condition) and a
-//! [`Kind::Join`](crate::kind::Kind::Join). The arms of one `if` or `match` stand one behind the other. Exactly one of them
-//! runs, or none, so an order in which each follows the one before loses nothing, and their temporaries share memory as those of
-//! consecutive statements do.
+//! In the list of statements, a body is enclosed by a [`Kind::Condition`](crate::kind::Kind::Condition) and a
+//! [`Kind::Join`](crate::kind::Kind::Join). The arms of one `if` or `match` are consecutive and ordered one after
+//! the other. This loses no parallelism, since at most one arm runs. Their temporaries share memory like those of
+//! consecutive statements.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The most values that the arms of one `match` are told apart by.
+/// The maximum number of values of the arms of one `match`.
 pub const MOST_VALUES: usize = 8;
 
-/// A body, as both of the statements around it know it.
+/// A conditional body, as stored in both statements that enclose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Condition {
-    /// The word of the statement.
+    /// The keyword of the statement.
     pub word: Word,
-    /// The number of the arm among those with statements.
+    /// The index of the arm among the arms with statements.
     pub arm: u32,
     /// The number of arms with statements.
     pub arms: u32,
-    /// True if exactly one arm runs, whatever the value is.
+    /// True if exactly one arm runs for every value.
     pub total: bool,
     /// The values for which the body runs.
     pub test: Test,
-    /// The most turns of a `while`.
+    /// The maximum number of iterations of a `while`.
     pub at_most: Option<u32>,
 }
 
-/// The word that a conditional statement begins with.
+/// The keyword of a conditional statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Word {
     /// `if`
@@ -40,7 +40,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// Returns the word.
+    /// Returns the keyword.
     pub fn name(self) -> &'static str {
         match self {
             Word::If => "if",
@@ -50,20 +50,20 @@ impl Word {
     }
 }
 
-/// A set of values: these, or all others. A value may be listed several times.
+/// A set of values, or the values that no other arm names. A value may be listed several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Test {
     /// The values.
     pub values: [u32; MOST_VALUES],
-    /// True for all others.
+    /// True for the values that no other arm names.
     pub others: bool,
 }
 
 impl Test {
-    /// Returns the set of the values that are not 0.
+    /// All values other than 0.
     pub const TRUE: Test = Test { values: [0; MOST_VALUES], others: true };
 
-    /// Returns the set of these values, or of all others; `None` if there are none, or too many.
+    /// Makes the set of these values, or of all others. `None` if the list is empty or too long.
     pub fn of(values: &[u32], others: bool) -> Option<Test> {
         let mut all = [*values.first()?; MOST_VALUES];
         all.get_mut(..values.len())?.copy_from_slice(values);
@@ -84,18 +84,18 @@ impl fmt::Display for Test {
 }
 
 impl Condition {
-    /// Returns the number of buffers that the statement in front of the body accesses itself: the operand, and the counter of
-    /// turns. Its other accesses are those of the body.
+    /// Returns the number of buffers that the condition accesses itself: the operand, and the iteration counter.
+    /// Its other accesses are the accesses of the body.
     pub fn own_accesses(&self) -> usize {
         if self.arm == 0 { 1 + usize::from(self.at_most.is_some()) } else { 0 }
     }
 
-    /// Returns the number of buffers that the statement behind the body accesses itself.
+    /// Returns the number of buffers that the join accesses itself.
     pub fn own_accesses_behind(&self) -> usize {
         if self.word == Word::While { self.own_accesses() } else { 0 }
     }
 
-    /// Returns true for the last arm of a statement of which one arm always runs.
+    /// Returns true for the last arm of a statement in which exactly one arm runs for every value.
     pub fn completes(&self) -> bool {
         self.total && self.arm + 1 == self.arms
     }
@@ -111,7 +111,7 @@ impl Condition {
         }
     }
 
-    /// Calls `number` with the numbers that stand for it in tables.
+    /// Encodes the condition for a table, as calls of `number`.
     pub fn write(&self, number: &mut dyn FnMut(u32)) {
         let word = match self.word {
             Word::If => 0,
@@ -125,7 +125,7 @@ impl Condition {
         self.test.values.iter().for_each(|&value| number(value));
     }
 
-    /// Reads what [`Condition::write`] wrote.
+    /// Decodes the output of [`Condition::write`].
     pub fn read(number: &mut dyn FnMut() -> Option<u32>) -> Option<Condition> {
         let flags = number()?;
         let word = match flags >> 2 {

@@ -1,45 +1,45 @@
-//! Diagnostics of graph functions, in rustc's grammar: the message states the fault, the notes point at the other places
-//! involved, only the help says what to do.
+//! Diagnostics of graph functions, in rustc's grammar: the message states the fault, the notes point at other
+//! places, and only the help says how to fix it.
 
 use std::fmt::Display;
 
 use crate::codes::{Code, Severity};
 use crate::ir::{AccessId, BufferId, StatementId};
 
-/// A fault of the user's program, or a warning about it.
+/// An error in the user's program, or a warning about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The error code.
     pub code: Code,
     /// One clause, lower case, no full stop.
     pub message: String,
-    /// The primary place.
+    /// The primary location.
     pub site: Site,
-    /// Other places, the path, the missing edge.
+    /// Other places, a path, or a missing edge.
     pub notes: Vec<String>,
     /// The fix, if there is one.
     pub help: Option<String>,
 }
 
-/// A place of the source by its role in the program; the macro maps it to a span.
+/// A source location, given by its role in the program. The macro maps it to a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Site {
-    /// The name that a `let` gives, or the whole statement.
+    /// The name bound by `let`, or the whole statement.
     Statement(StatementId),
     /// An argument.
     Access(AccessId),
     /// The name in a `free`.
     Freed(StatementId),
-    /// A name in a statement's `#[after]`: statement, index.
+    /// A name in a statement's `#[after]`, by its index.
     After(StatementId, u32),
-    /// A name of the tail: its index.
+    /// A returned name in the function's tail, by its index.
     Output(u32),
     /// The name of an argument, by its buffer.
     Argument(BufferId),
 }
 
 impl Site {
-    /// Returns the same role at the statement that `of` gives for its own.
+    /// Returns the same location with its statement mapped by `of`.
     #[must_use]
     pub fn of_statements(self, of: impl Fn(StatementId) -> StatementId) -> Site {
         match self {
@@ -77,13 +77,13 @@ impl Diagnostic {
         self.code.severity() == Severity::Warning
     }
 
-    /// Returns the text of the compiler error: code, message, notes and help, one a line.
+    /// Returns the text of the compiler error: code, message, notes and help, one on each line.
     pub fn render(&self) -> String {
         render(self.code, &self.message, &self.notes, self.help.as_deref())
     }
 }
 
-/// Returns the text of an error or warning: rustc prints it after `error: `.
+/// Returns the text of an error or warning as rustc prints it after `error: `.
 pub fn render(code: impl Display, message: &str, notes: &[String], help: Option<&str>) -> String {
     let mut text = format!("{code}: {message}");
     for note in notes {

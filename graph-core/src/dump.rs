@@ -1,4 +1,4 @@
-//! Every stage as text, for snapshots and for reading.
+//! Prints the result of each stage as text, for snapshots and for reading.
 
 use std::fmt::{Display, Write};
 
@@ -8,7 +8,7 @@ use crate::operation::{Operations, Place, What};
 use crate::place::Placed;
 use crate::scopes::Scopes;
 
-/// A checked program: its buffers, its statements, its order.
+/// Prints a checked program: its buffers, its statements, its order.
 pub fn checked(checked: &Checked) -> String {
     let program = checked.program();
     let mut text = format!("graph {}\n", program.name);
@@ -62,7 +62,7 @@ fn access(program: &Program, access: &Access) -> String {
     format!("{borrow}{}[{lo}..{hi}]{relied}", buffer.name)
 }
 
-/// Lives: first and last users.
+/// Prints the live ranges: where each begins and ends, and which buffers may reuse its bytes.
 pub fn placed(program: &Program, placed: &Placed) -> String {
     let mut text = String::new();
     for (id, range) in placed.live_ranges.enumerate() {
@@ -82,7 +82,7 @@ pub fn placed(program: &Program, placed: &Placed) -> String {
     text
 }
 
-/// Operations in the order in which they are added, and where each buffer lies.
+/// Prints the operations in topological order, and where each buffer is in memory.
 pub fn operations(program: &Program, operations: &Operations) -> String {
     let mut text = String::new();
     let scopes = Scopes::of(program);
@@ -134,6 +134,5 @@ fn ids(label: &str, letter: char, list: &[impl Display]) -> String {
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
-    // Writing to a string does not fail.
     let _ = writeln!(text, "{line}");
 }

@@ -1,10 +1,12 @@
-//! Stage 5: the operations, in the order in which they are added.
+//! Emits the operations of a program: nodes, dependencies, memory nodes and hubs. Stage 5 of the compiler.
+//!
+//! Input: the live ranges, the layout of the memory and the merged launches. Output: [`Operations`], in topological
+//! order.
 //!
 //! Invariants:
-//! - between two kernels, copies and fills there is a path of operations iff the order has one: memory nodes and hubs
-//!   add none;
+//! - a path of operations connects two kernels, copies or fills iff the order does: memory nodes and hubs add none;
 //! - an alloc precedes, and a free follows, every user of its memory;
-//! - the list is in a topological order; the dependencies of an operation are sorted and unique;
+//! - the list is in topological order; the dependencies of an operation are sorted and unique;
 //! - equal inputs give equal lists.
 
 use std::cmp::Reverse;
@@ -21,12 +23,11 @@ use crate::place::{LiveRange, Placed};
 use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
-/// Returns the operations of a placed program. `nodes` are the launches that are one node, each list in ascending
-/// order.
+/// Returns the operations of a program. `nodes` are the launches merged into one node, each list ascending.
 ///
 /// # Errors
 ///
-/// Operations that depend on each other. The statements of some of them are the path.
+/// A cycle of operations. The path lists the statements of operations that wait for each other.
 pub fn emit(
     program: &Program,
     placed: &Placed,
@@ -62,7 +63,7 @@ pub fn emit(
     Ok(operations)
 }
 
-/// Returns the length of the longest path, in kernels, copies and fills.
+/// Returns the length of the longest path of kernels, copies and fills.
 fn depth(program: &Program, placed: &Placed) -> usize {
     if program.statements.iter().all(|statement| statement.kind.is_memory()) {
         return 0;
@@ -70,26 +71,27 @@ fn depth(program: &Program, placed: &Placed) -> usize {
     size(placed.reach.depth())
 }
 
-/// The operations before they are sorted topologically.
+/// The operations before the topological sort.
 #[derive(Default)]
 struct UnsortedOperations {
     list: Vector<OperationId, Operation>,
     keys: Vector<OperationId, Priority>,
-    /// The operation of each statement; `NONE` for memory statements.
+    /// The operation of each statement. `NONE` for memory statements.
     of_statement: Vector<StatementId, OperationId>,
-    /// The bodies of conditional nodes.
+    /// The conditional bodies.
     scopes: Scopes,
 }
 
-/// The priority of an operation: among ready ones, that with the least is next.
+/// The priority of an operation. Among the ready operations, the one with the least key is next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Priority {
-    /// The position of the statement.
+    /// The position of the statement in the order.
     position: u32,
     phase: Phase,
 }
 
-/// The place of an operation at a statement: frees after a statement precede allocs of the next one.
+/// When an operation is emitted relative to a statement: frees after a statement precede allocs before the next
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     AtStatement,
@@ -98,13 +100,14 @@ enum Phase {
 }
 
 impl UnsortedOperations {
-    /// Returns the statement in front of all arms of the outermost conditional statement that a statement stands in;
-    /// itself, if it stands in none.
+    /// Returns the first condition of the outermost conditional around a statement, or the statement itself if
+    /// there is none.
     fn before(&self, id: StatementId) -> StatementId {
         self.scopes.outermost(id).map_or(id, |(condition, _)| condition)
     }
 
-    /// Returns the statement behind all of those arms.
+    /// Returns the last join of the outermost conditional around a statement, or the statement itself if there is
+    /// none.
     fn behind(&self, id: StatementId) -> StatementId {
         self.scopes.outermost(id).map_or(id, |(_, join)| join)
     }
@@ -154,7 +157,7 @@ impl UnsortedOperations {
         }
     }
 
-    /// Adds a hub wherever all of a set of operations depend on the same other set, if that saves enough edges.
+    /// Adds a hub where several operations depend on the same set of operations, if that saves enough edges.
     fn hubs(&mut self, tuning: &Tuning) {
         let mut joins: BTreeMap<Vec<OperationId>, Vec<OperationId>> = BTreeMap::new();
         for (at, operation) in self.list.enumerate() {
@@ -214,7 +217,7 @@ impl UnsortedOperations {
         }
         for (buffer, range) in placed.live_ranges.enumerate() {
             if let Some(range) = range.as_ref().filter(|range| !range.allocated && range.freed) {
-                // A graph takes over memory of its first device.
+                // Only memory of the first device can be taken over.
                 let name = format!("free {}", program.buffers[buffer].name);
                 self.free(What::FreeTaken { buffer }, name, Device::FIRST, &[range], placed);
             }
@@ -228,19 +231,19 @@ impl UnsortedOperations {
         ranges: &[&LiveRange],
         placed: &Placed,
     ) -> OperationId {
-        // Memory nodes stand outside of the bodies of conditional nodes.
+        // Memory nodes are not allowed in conditional bodies.
         let first: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.first.iter()).map(|&id| self.before(id)).collect();
         let first = placed.reach.minimal(&first);
         let before: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.alloc_after.iter().copied()).collect();
-        // The users of an alloc in a body have its predecessors inside that body, too.
+        // If an alloc is in a body, its predecessors inside that body are predecessors of its users too.
         let before: Vec<StatementId> = before
             .into_iter()
             .filter(|&id| self.scopes.around(id).is_none())
             .map(|id| self.behind(id))
-            // A statement that follows a user of the memory follows its alloc. The users of its own buffer follow it
-            // all the same.
+            // A predecessor that follows a user of the memory would close a cycle. The users of this buffer follow
+            // it anyway.
             .filter(|&id| !first.iter().any(|&user| user == id || placed.reach.precedes(user, id)))
             .collect();
         let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
@@ -293,7 +296,7 @@ impl UnsortedOperations {
         )
     }
 
-    /// Returns the operations in the topological order by least key.
+    /// Sorts the operations topologically, least key first.
     fn sorted(self) -> Result<Vector<OperationId, Operation>, Cycle> {
         let n = self.list.len();
         let mut waits: Vector<OperationId, usize> = Vector::with_capacity(n);

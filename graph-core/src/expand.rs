@@ -1,9 +1,10 @@
-//! Stage 0 of a build: from the templates of a function to a flat program.
+//! Expands the templates of a function to a flat program. Stage 0 of a build.
 //!
-//! Loops are unrolled, choices made, calls replaced by the statements of their callees. The flat program is then ordered and
-//! checked like any other, so a mistake here can refuse a program, and cannot make it race.
+//! Loops are unrolled, choices are decided, and calls are replaced by the statements of their callees. The flat
+//! program is then ordered and checked like any other, so a bug here can reject a program but cannot cause a race.
 //!
-//! All values come from an implementation of [`Answers`]: it computes bounds, counts turns, chooses arms and enters callees.
+//! All values come from an implementation of [`Answers`]: it computes bounds and loop ends, chooses arms and finds
+//! callees.
 
 mod answers;
 mod arguments;
@@ -32,20 +33,20 @@ pub use answers::{
 };
 pub use expressions::Expressions;
 
-/// A flat program, and where its statements come from.
+/// A flat program and the origin of its statements.
 #[derive(Clone, Debug)]
 pub struct Expanded {
     /// The program, with the polynomials of its bounds.
     pub source: Source,
     /// The values of the bounds.
     pub values: Vector<DimId, u64>,
-    /// The bounds that setters reach, rising.
+    /// The bounds that setters reach, ascending.
     pub moving: Vec<Moving>,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
-    /// The template of each statement.
+    /// The template from which each statement was expanded.
     pub instances: Vector<StatementId, Instance>,
-    /// The functions that were entered.
+    /// The calls of graph functions, callers first.
     pub frames: Vector<FrameId, Frame>,
 }
 
@@ -53,7 +54,7 @@ pub struct Expanded {
 ///
 /// # Errors
 ///
-/// The errors of the answers.
+/// The errors of `answers`.
 pub fn expand<A: Answers>(
     table: &TableHandle,
     arguments: &[Described],
@@ -112,7 +113,7 @@ pub fn expand<A: Answers>(
     })
 }
 
-/// Returns the functions of the statements, unless the options of the outermost one are those of all.
+/// Returns the functions of the statements. Empty if all functions have the options of the outermost one.
 fn functions(instances: &Vector<StatementId, Instance>, frames: &Vector<FrameId, Frame>) -> Functions {
     let options = |frame: &Frame| (frame.table.program.options.order, frame.table.program.options.launches);
     let outermost = options(&frames[FrameId::OUTERMOST]);

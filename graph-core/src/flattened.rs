@@ -1,4 +1,7 @@
-//! The flat program of a function: where its statements come from, and which of them its scalars reach.
+//! The flat program of a function: the origin of each statement, and the statements that each scalar reaches.
+//!
+//! [`Flattened::with_scalars`] follows a scalar through the arguments of calls and lists the statements, grids,
+//! blocks and parameters whose values depend on it. Setters use these lists.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -17,41 +20,41 @@ use crate::table::{Decoded, Parameter, Scalar};
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
 pub struct Flattened {
-    /// The program as it was expanded, before it was ordered.
+    /// The program as expanded, before it was ordered.
     pub written: Arc<Program>,
     /// The program, ordered and checked.
     pub checked: Arc<Checked>,
-    /// The values of its lengths and of the bounds that no setter changes; 0 for the others.
+    /// The values of the lengths and bounds that no setter changes; 0 for the others.
     pub sizes: Vector<DimId, u64>,
     /// The bounds that setters change.
     pub moves: Moves,
-    /// The element type of each buffer.
+    /// The Rust element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
-    /// The template of each statement.
+    /// The template from which each statement was expanded.
     pub instances: Vector<StatementId, Instance>,
-    /// The functions that were entered.
+    /// The calls of graph functions, callers first.
     pub frames: Vector<FrameId, Frame>,
-    /// The scalars of the outermost function, and then those of its records that have setters, with the statements of the flat
-    /// program that they reach.
+    /// The scalars of the outermost function, followed by the scalars of its records that have setters. Each lists
+    /// the statements of the flat program that it reaches.
     pub scalars: Vector<ScalarId, Scalar>,
-    /// The reasons why some of them have no setter.
+    /// Why some scalars have no setter.
     pub fixed: FixedScalars,
 }
 
-/// A flat program that is ordered and checked, with the values of this build.
+/// A flat program with the values of one build.
 #[derive(Clone, Debug)]
 pub struct SizedProgram {
     /// The program.
     pub flat: Arc<Flattened>,
     /// The values of its lengths and bounds.
     pub dims: Vector<DimId, u64>,
-    /// The values of the symbols of bounds that setters change.
+    /// The values of the symbols in the bounds that setters change.
     pub symbols: Vec<u64>,
 }
 
 impl Flattened {
-    /// Adds the scalars of a function for these arguments, which are records and lists. O(statements) for each scalar that has
-    /// a setter.
+    /// Adds the scalars of a function. `arguments` describe its records and lists. O(statements) for each scalar
+    /// that has a setter.
     #[must_use]
     pub fn with_scalars(mut self, arguments: &[Described]) -> Flattened {
         let Flattened { checked, instances, frames, moves, fixed, .. } = &mut self;
@@ -89,33 +92,34 @@ impl Flattened {
         self
     }
 
-    /// Returns a scalar in a record, by its argument and the fields on the way to it.
+    /// Returns a scalar of a record, by the argument and the field path to it.
     #[must_use]
     pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<ScalarId> {
         self.scalars.position(|scalar| scalar.argument == argument && scalar.path == path)
     }
 
-    /// Returns true if a graph of the function has arguments that are host values.
+    /// Returns true if the function has arguments that are host values.
     #[must_use]
     pub fn has_host_values(&self) -> bool {
         let parameters = self.frames.iter().next().map(|outermost| outermost.table.parameters.iter());
         parameters.is_some_and(|mut list| list.any(|one| matches!(one, Parameter::Host { .. })))
     }
 
-    /// Returns true for a statement whose parameters cannot be changed once they are captured.
+    /// Returns true for a library call: its captured parameters cannot be changed.
     #[must_use]
     pub fn is_captured(&self, statement: StatementId) -> bool {
         self.checked.program().statements[statement].kind == Kind::Capture(())
     }
 
-    /// Returns true for a library call whose body describes a collective.
+    /// Returns true for a library call that is a collective.
     #[must_use]
     pub fn is_collective(&self, statement: StatementId) -> bool {
         self.is_captured(statement)
             && self.frames[self.instances[statement].frame].table.program.options.collective
     }
 
-    /// Returns for each access of a library call whether it is to a scratch, which nothing else uses.
+    /// Returns one flag for each access of a library call: true if the access is to its workspace, which nothing
+    /// else uses.
     #[must_use]
     pub fn scratch(&self, statement: StatementId) -> Vec<bool> {
         let instance = &self.instances[statement];
@@ -132,11 +136,11 @@ struct NamedScalar {
     name: Text,
     line: u32,
     argument: ArgumentId,
-    /// The fields on the way to it.
+    /// The field path from the argument to it.
     path: Vec<Text>,
 }
 
-/// Returns the scalars of records that have setters: those of the elements of a list count as one.
+/// Returns the scalars of records that have setters. The elements of a list share one scalar.
 fn fields(table: &Decoded, arguments: &[Described]) -> Vec<NamedScalar> {
     let mut found = BTreeSet::new();
     let parts = table
@@ -154,7 +158,7 @@ fn fields(table: &Decoded, arguments: &[Described]) -> Vec<NamedScalar> {
     found.into_iter().map(named).collect()
 }
 
-/// Collects the scalars of a part of an argument.
+/// Collects the scalars of an argument, or of a field or element of it.
 fn collect(
     described: &Described,
     argument: ArgumentId,
@@ -177,7 +181,7 @@ fn collect(
     }
 }
 
-/// The templates that scalars of a function reach.
+/// The templates that some scalars of a function reach.
 #[derive(Clone, Default)]
 struct Templates {
     statements: Vector<StatementId, bool>,
@@ -211,10 +215,10 @@ impl Templates {
     }
 }
 
-/// A scalar as a function sees it: its argument, and the fields on the way to it.
+/// A scalar in a function: its argument, and the field path to it.
 type ScalarPath = (ArgumentId, Vec<Text>);
 
-/// Returns the scalars of a function that are a part of a target, or that it is a part of.
+/// Returns the scalars of a function that are part of a target, or contain one.
 fn mentioned(table: &Decoded, targets: &[ScalarPath]) -> Vec<ScalarId> {
     let touches = |scalar: &Scalar| {
         targets.iter().any(|(argument, path)| {
@@ -224,15 +228,15 @@ fn mentioned(table: &Decoded, targets: &[ScalarPath]) -> Vec<ScalarId> {
     table.scalars.enumerate().filter(|(_, scalar)| touches(scalar)).map(|(id, _)| id).collect()
 }
 
-/// The statements that a scalar of the outermost function reaches.
+/// Computes the statements that a scalar of the outermost function reaches.
 struct ScalarReach<'f> {
     instances: &'f Vector<StatementId, Instance>,
     frames: &'f Vector<FrameId, Frame>,
 }
 
 impl ScalarReach<'_> {
-    /// Returns a scalar with what it reaches, also through the arguments of calls, and the reason if no setter changes it.
-    /// O(statements).
+    /// Returns a scalar with everything that it reaches, also through arguments of calls, and the reason if it has
+    /// no setter. O(statements).
     fn scalar(&self, of: NamedScalar) -> (Scalar, Option<Fixed>) {
         let NamedScalar { name, line, argument, path } = of;
         let ScalarReach { instances, frames } = self;
@@ -249,7 +253,7 @@ impl ScalarReach<'_> {
             scalars.push(mentioned(&frame.table, &of_frame));
             targets.push(of_frame);
         }
-        // No setter moves a bound that a scalar of a record reaches: the bound has the value of the build.
+        // No setter changes a bound that depends on a scalar of a record: the bound keeps the value of the build.
         let in_a_record = !path.is_empty();
         let kept = frames.enumerate().zip(&scalars).find_map(|((id, frame), scalars)| {
             let Decoded { scalars: declared, structure, .. } = &*frame.table;
@@ -296,8 +300,8 @@ impl ScalarReach<'_> {
     }
 }
 
-/// Returns the targets of a callee whose arguments are computed of some scalars of the caller, or have a target of the
-/// caller as a part.
+/// Returns the scalar paths of a callee that depend on the caller's scalars, or that contain a target of the
+/// caller.
 fn passed(
     caller: &Decoded,
     call: StatementId,

@@ -1,4 +1,4 @@
-//! Indices of the lists of a program, and of the lists that are made of it.
+//! Typed indices into the lists of a program, and into the lists derived from it.
 
 use crate::index::indices;
 
@@ -11,31 +11,31 @@ indices! {
     pub struct DimId;
     /// Index of a call in [`Structure::calls`](crate::structure::Structure::calls).
     pub struct CallId;
-    /// Index of a part of an argument in [`Structure::parts`](crate::structure::Structure::parts).
+    /// Index of an array element or record field in [`Structure::parts`](crate::structure::Structure::parts).
     pub struct PartId;
-    /// Index of a loop's variable in [`Structure::variables`](crate::structure::Structure::variables).
+    /// Index of a loop variable in [`Structure::variables`](crate::structure::Structure::variables).
     pub struct VariableId;
     /// Index of an argument in [`Decoded::parameters`](crate::table::Decoded::parameters).
     pub struct ArgumentId;
     /// Index of a scalar argument in [`Decoded::scalars`](crate::table::Decoded::scalars).
     pub struct ScalarId;
-    /// Number of an expression of the user's that bounds are computed of: an index in
+    /// Number of a user expression that bounds are computed from: an index into
     /// [`Structure::leaf_variables`](crate::structure::Structure::leaf_variables).
     pub struct LeafId;
-    /// Index of an operation in [`Operations::list`](crate::operation::Operations::list). Operations are in topological
-    /// order: each may be added to a graph after those before it.
+    /// Index of an operation in [`Operations::list`](crate::operation::Operations::list). Operations are in
+    /// topological order: each may be added to a graph after those before it.
     pub struct OperationId;
-    /// Index of a memory in [`Operations::memories`](crate::operation::Operations::memories).
+    /// Index of a memory block in [`Operations::memories`](crate::operation::Operations::memories).
     pub struct MemoryId;
     /// Index of a batched launch in [`Operations::batches`](crate::operation::Operations::batches).
     pub struct BatchId;
-    /// Index of fused launches in [`Operations::chains`](crate::operation::Operations::chains).
+    /// Index of a chain of fused launches in [`Operations::chains`](crate::operation::Operations::chains).
     pub struct ChainId;
-    /// Number of a kernel among those that a graph launches.
+    /// Number of a kernel among the kernels that a graph launches.
     pub struct KernelId;
     /// Index of a target in [`AccessTargets::list`](crate::operation::AccessTargets::list).
     pub struct PointedId;
-    /// Index of a device among those of a graph: of a context among those that its function is given.
+    /// Index of a device of a graph: the position of its context among the contexts passed to the graph function.
     pub struct Device;
 }
 
@@ -46,6 +46,6 @@ impl Default for Device {
 }
 
 impl Device {
-    /// The device of a graph that has one.
+    /// The only device of a single-device graph.
     pub const FIRST: Device = Device::from_u32(0);
 }

@@ -1,8 +1,7 @@
-//! Indices with a type for each kind of list, and vectors that take only their own kind.
+//! Typed indices, and vectors that accept only their own index type.
 //!
-//! The conversions between integers of different widths are here, and nowhere else in the core.
-//!
-//! The functions are always inlined: the macro runs unoptimised, where each call counts.
+//! All conversions between integers of different widths in the core are here. The functions are always inlined: the
+//! macro runs unoptimised, where each call counts.
 
 use std::fmt;
 use std::hash::Hash;
@@ -11,18 +10,18 @@ use std::ops;
 
 /// An index into lists of one kind.
 pub trait Index: Copy + Ord + Hash + fmt::Debug {
-    /// Makes the index of a place in a list.
+    /// Makes an index from a position in a list.
     ///
     /// # Panics
     ///
-    /// If it does not fit into 32 bits: such lists do not fit into memory.
+    /// If the position does not fit into 32 bits. Lists that long do not fit into memory.
     fn new(index: usize) -> Self;
 
-    /// Returns the place in a list.
+    /// Returns the position in a list.
     fn index(self) -> usize;
 }
 
-/// Defines types of indices, each a `u32` inside. They print as plain numbers.
+/// Defines index types, each a newtype of `u32`. They print as plain numbers.
 macro_rules! indices {
     ($($(#[$attribute:meta])* $visibility:vis struct $name:ident;)+) => {$(
         $(#[$attribute])*
@@ -31,10 +30,10 @@ macro_rules! indices {
 
         #[allow(dead_code, reason = "not every kind of index is printed into tables or needs a mark of absence")]
         impl $name {
-            /// Marks the absence of an index; no list is as long.
+            /// Marks the absence of an index. No list is that long.
             pub const NONE: $name = $name(u32::MAX);
 
-            /// Makes an index of a number, as generated tables hold it.
+            /// Makes an index from a number, as generated tables contain it.
             #[inline(always)]
             #[must_use]
             pub const fn from_u32(index: u32) -> $name {
@@ -61,7 +60,7 @@ macro_rules! indices {
             }
         }
 
-        // Derived comparisons would not be inlined without optimisation.
+        // Without optimisation, derived comparisons would not be inlined.
         impl PartialEq for $name {
             #[inline(always)]
             fn eq(&self, other: &$name) -> bool {
@@ -127,7 +126,7 @@ macro_rules! indices {
 }
 pub(crate) use indices;
 
-/// Widens a length or count.
+/// Widens a length or count to 64 bits.
 #[inline(always)]
 #[must_use]
 #[allow(clippy::as_conversions, reason = "no target has a `usize` of more than 64 bits")]
@@ -135,7 +134,7 @@ pub const fn wide(number: usize) -> u64 {
     number as u64
 }
 
-/// Widens a number of 32 bits to a length or count.
+/// Widens a 32-bit number to a length or count.
 #[inline(always)]
 #[must_use]
 #[allow(
@@ -146,7 +145,7 @@ pub const fn size(number: u32) -> usize {
     number as usize
 }
 
-/// Returns a length or count as a number of 32 bits.
+/// Narrows a length or count to 32 bits.
 ///
 /// # Panics
 ///
@@ -167,17 +166,17 @@ pub const fn low(number: u64) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// Returns the indices below `len`, rising.
+/// Returns the indices below `len`, ascending.
 pub fn ids<I: Index>(len: usize) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone {
     (0..len).map(I::new)
 }
 
-/// Returns the indices from `from` up to the one before `to`.
+/// Returns the indices from `from` (inclusive) to `to` (exclusive).
 pub fn between<I: Index>(from: I, to: I) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone {
     (from.index()..to.index()).map(I::new)
 }
 
-/// A vector indexed by `I` alone.
+/// A vector indexed only by `I`.
 pub struct Vector<I, T> {
     items: Vec<T>,
     index: PhantomData<fn(I) -> I>,
@@ -190,7 +189,7 @@ impl<I: Index, T> Vector<I, T> {
         Vector { items: Vec::new(), index: PhantomData }
     }
 
-    /// Makes a vector of `len` equal items.
+    /// Makes a vector of `len` copies of an item.
     #[must_use]
     pub fn filled(item: T, len: usize) -> Vector<I, T>
     where
@@ -223,7 +222,7 @@ impl<I: Index, T> Vector<I, T> {
         self.items.is_empty()
     }
 
-    /// Returns the indices of all items, rising.
+    /// Returns the indices of all items, ascending.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone + use<I, T> {
         ids(self.len())
     }
@@ -233,7 +232,7 @@ impl<I: Index, T> Vector<I, T> {
         self.items.iter()
     }
 
-    /// Returns the items in order, to change them.
+    /// Returns the items in order, mutably.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
     }
@@ -243,12 +242,12 @@ impl<I: Index, T> Vector<I, T> {
         self.items.iter().enumerate().map(|(index, item)| (I::new(index), item))
     }
 
-    /// Returns the items in order, each with its index, to change them.
+    /// Returns the items in order, each with its index, mutably.
     pub fn enumerate_mut(&mut self) -> impl DoubleEndedIterator<Item = (I, &mut T)> + ExactSizeIterator {
         self.items.iter_mut().enumerate().map(|(index, item)| (I::new(index), item))
     }
 
-    /// Returns an item, if the vector is as long.
+    /// Returns an item. `None` if the index is out of range.
     #[must_use]
     pub fn get(&self, index: I) -> Option<&T> {
         self.items.get(index.index())
@@ -259,13 +258,13 @@ impl<I: Index, T> Vector<I, T> {
         self.items.clear();
     }
 
-    /// Makes an empty vector with room for `len` items.
+    /// Makes an empty vector with capacity for `len` items.
     #[must_use]
     pub fn with_capacity(len: usize) -> Vector<I, T> {
         Vec::with_capacity(len).into()
     }
 
-    /// Returns the index of the first item that fulfils a condition.
+    /// Returns the index of the first item that satisfies a condition.
     pub fn position(&self, condition: impl FnMut(&T) -> bool) -> Option<I> {
         self.items.iter().position(condition).map(I::new)
     }
@@ -281,7 +280,7 @@ impl<I: Index, T> Vector<I, T> {
         self.items.swap(a.index(), b.index());
     }
 
-    /// Cuts the vector to `len` items, or appends copies of `item` up to there.
+    /// Truncates the vector to `len` items, or appends copies of `item` up to that length.
     pub fn resize(&mut self, len: usize, item: T)
     where
         T: Clone,

@@ -1,15 +1,16 @@
 //! The program: a graph function without syntax.
 //!
-//! The macro builds a [`Program`] from tokens, has it ordered and checked, and prints the checked one as a
-//! `static` of the user's crate, which the runtime reads (see [`crate::table`]). One set of types serves both sides;
-//! texts are [`Cow`]: owned while they are built, borrowed from the static once they are read.
+//! The macro builds a [`Program`] from tokens, orders and checks it, and prints the result as a `static` of the
+//! user's crate. The runtime reads that static (see [`crate::table`]). Both sides share these types. Texts and
+//! lists are [`Cow`]s: owned while they are built, borrowed when they are read from the static.
 //!
 //! Invariants of every program:
-//! - ids are indices into their lists; statements stand in program order, loops unrolled;
-//! - an access names a buffer of the program, its range is two entries of `dims`.
+//! - ids are indices into their lists;
+//! - statements are in program order, with loops unrolled;
+//! - an access names a buffer of the program, and its range is given by two entries of `dims`.
 //!
-//! A [`Checked`](crate::check::Checked) one has no fault besides: every read is covered by earlier writes, no buffer is used
-//! outside its life.
+//! In a [`Checked`](crate::check::Checked) program, earlier writes cover every read, and no buffer is used outside
+//! its lifetime.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use crate::index::{Index, Vector};
 pub use crate::kind::{Kind, Lifetime};
 pub use crate::structure::Text;
 
-/// A list that is owned in the macro and borrowed in the printed table.
+/// A list that is owned in the macro and borrowed from the printed table.
 pub type List<T> = Cow<'static, [T]>;
 
 /// A graph function after lowering.
@@ -30,23 +31,23 @@ pub struct Program {
     pub name: Text,
     /// The source file, as the user's compiler names it.
     pub file: Text,
-    /// The options of `#[graph(...)]`.
+    /// The options of `#[graph(..)]`.
     pub options: Options,
-    /// Source text of every length and range bound. Their values are computed by the generated code, in this
-    /// order, as `u64` counts of elements.
+    /// Source text of every length and range bound. The generated code computes their values in this order, as
+    /// `u64` counts of elements.
     pub dims: Vector<DimId, Text>,
     /// Every buffer, arguments first.
     pub buffers: Vector<BufferId, Buffer>,
     /// Every statement in program order.
     pub statements: Vector<StatementId, Statement>,
-    /// Parts of parts of buffers, each once: the build checks that they lie in them.
+    /// Ranges taken of ranges, without duplicates. The build checks that each lies in its parent range.
     pub views: List<View>,
-    /// The buffers that leave the graph, in the order of the function's tail.
+    /// The buffers that the graph returns, in the order of the function's tail.
     pub outputs: List<BufferId>,
 }
 
 impl Program {
-    /// Returns the device of a buffer that the graph allocates; `None` for one that the caller binds.
+    /// Returns the device of a buffer that the graph allocates. `None` for a buffer that the caller binds.
     pub fn device_of(&self, buffer: BufferId) -> Option<Device> {
         match self.buffers[buffer].origin {
             Origin::Alloc(statement) => self.statements.get(statement).map(|alloc| alloc.device),
@@ -54,14 +55,14 @@ impl Program {
         }
     }
 
-    /// Returns the number of devices that its statements need: 1 without any. O(statements).
+    /// Returns the number of devices that the statements need, at least 1. O(statements).
     pub fn devices(&self) -> usize {
         let last = self.statements.iter().map(|statement| statement.device.index()).max();
         last.map_or(1, |last| last + 1)
     }
 
-    /// Returns the statements that access each of some buffers, rising; one with several accesses stands there as often.
-    /// O(accesses).
+    /// Returns the statements that access each of the given buffers, ascending. A statement with several accesses
+    /// of a buffer is listed once for each access. O(accesses).
     pub fn users(&self, buffers: impl IntoIterator<Item = BufferId>) -> BTreeMap<BufferId, Vec<StatementId>> {
         let mut users: BTreeMap<BufferId, Vec<StatementId>> =
             buffers.into_iter().map(|buffer| (buffer, Vec::new())).collect();
@@ -79,28 +80,28 @@ impl Program {
     }
 }
 
-/// The options of `#[graph(...)]`.
+/// The options of `#[graph(..)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The source of the order.
+    /// Where the order comes from.
     pub order: Order,
-    /// The lowering of allocations; `None` is the default.
+    /// How allocations are lowered. `None` is the default.
     pub memory: Option<Memory>,
-    /// The changes of launches that are allowed; `None` is the default, all.
+    /// The only launch transformation that is allowed. `None` is the default: all are.
     pub launches: Option<Launches>,
     /// The dimension (in bytes) of `budget = expr`.
     pub budget: Option<DimId>,
-    /// The number in `devices = expr`; `None` for a function of one device.
+    /// The dimension of `devices = expr`. `None` for a single-device function.
     pub devices: Option<DimId>,
-    /// True for a library call whose body describes a collective: on each device such calls run in the order of the program.
+    /// True for a library call that is a collective: on each device, collectives run in program order.
     pub collective: bool,
     /// True if the certificate of each graph is checked.
     pub check: bool,
-    /// The line of the attribute; 0 where it is not known.
+    /// The line of the attribute; 0 if unknown.
     pub line: u32,
 }
 
-/// The source of the order.
+/// Where the order comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// From the accesses, in program order, plus `#[after]`.
@@ -110,27 +111,27 @@ pub enum Order {
     Explicit,
 }
 
-/// The lowering of allocations.
+/// How allocations are lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// An alloc node and a free node for each buffer.
     Nodes,
-    /// One alloc node and offsets.
+    /// One alloc node for all buffers, which are at offsets in it.
     Arena,
-    /// A plain allocation that the exec owns, and offsets.
+    /// A plain allocation owned by the exec, with the buffers at offsets in it.
     Owned,
 }
 
-/// The changes of launches that are allowed.
+/// The only launch transformation that is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launches {
-    /// Nothing.
+    /// None.
     AsWritten,
-    /// Independent launches of one kernel become one.
+    /// Independent launches of one kernel are merged into one launch.
     Batched,
-    /// Starts overlap.
+    /// A launch may start before its predecessor has ended (programmatic edges).
     Overlapped,
-    /// Launches one after another become one.
+    /// Consecutive launches are fused into one launch.
     Fused,
 }
 
@@ -141,24 +142,24 @@ pub struct Buffer {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
-    /// The column there; 0 if it is not known.
+    /// The column of its declaration; 0 if unknown.
     pub column: u32,
-    /// Its file, if it is not the program's: that of a function that is called.
+    /// The file, if the buffer is declared in another file than the program: in a called function.
     pub file: Option<Text>,
-    /// Its origin.
+    /// Where its memory comes from.
     pub origin: Origin,
-    /// Its length in elements.
+    /// The length in elements.
     pub len: DimId,
-    /// `size_of` of its element; 0 in the macro, which cannot know it.
+    /// `size_of` of the element type; 0 in the macro, which cannot know it.
     pub element: u32,
-    /// `align_of` of its element; 0 in the macro.
+    /// `align_of` of the element type; 0 in the macro.
     pub align: u32,
 }
 
-/// The origin of a buffer.
+/// Where the memory of a buffer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// `let b = alloc::<T>(len)`: the statement.
+    /// `let b = alloc::<T>(len)`: this statement allocates it.
     Alloc(StatementId),
     /// `&[T; len]`, `&mut [T; len]`: the caller's device memory.
     Device {
@@ -170,9 +171,9 @@ pub enum Origin {
         /// True if the graph may write it.
         mutable: bool,
     },
-    /// `[T; len]`: an allocation that another graph returned and this one frees.
+    /// `[T; len]`: an allocation returned by another graph, which this graph frees.
     Taken,
-    /// An element of a list, or a field of a record. Not in flat programs.
+    /// An array element or a record field. Not in flat programs.
     Part(PartId),
 }
 
@@ -185,7 +186,7 @@ impl Origin {
         }
     }
 
-    /// Returns true for memory that the caller keeps.
+    /// Returns true if the caller keeps the memory.
     pub fn is_lent(self) -> bool {
         match self {
             Origin::Device { .. } | Origin::Pinned { .. } => true,
@@ -193,7 +194,7 @@ impl Origin {
         }
     }
 
-    /// Returns true for memory that the graph frees or hands over.
+    /// Returns true if the graph frees the memory or returns it.
     pub fn is_owned(self) -> bool {
         match self {
             Origin::Alloc(_) | Origin::Taken => true,
@@ -201,7 +202,7 @@ impl Origin {
         }
     }
 
-    /// Returns true for memory of the host.
+    /// Returns true if the memory is pinned host memory.
     pub fn is_pinned(self) -> bool {
         match self {
             Origin::Pinned { .. } => true,
@@ -210,45 +211,45 @@ impl Origin {
     }
 }
 
-/// A part of a view of a buffer: of the result of `split_at_mut` or of a range.
+/// A range of a range of a buffer: a further split of a result of `split_at_mut`, or of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct View {
     /// The buffer.
     pub buffer: BufferId,
-    /// The line of the statement that takes the part.
+    /// The line of the statement that takes the range.
     pub line: u32,
-    /// The column there; 0 if it is not known.
+    /// The column of that statement; 0 if unknown.
     pub column: u32,
-    /// The file, if it is not that of the buffer's declaration.
+    /// The file, if it differs from the file of the buffer's declaration.
     pub file: Option<&'static str>,
-    /// Its first element, counted from the buffer's.
+    /// The first element, counted from the start of the buffer.
     pub lo: DimId,
-    /// One past its last element.
+    /// One past the last element.
     pub hi: DimId,
-    /// The bounds of the view that it is a part of.
+    /// The bounds of the range that this one must lie in.
     pub of: (DimId, DimId),
 }
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The name given by `let`, else the kernel's or `fill`, `copy`, `alloc`, `free`.
+    /// The name given by `let`; otherwise the kernel's name or `fill`, `copy`, `alloc`, `free`.
     pub name: Text,
     /// Its line.
     pub line: u32,
-    /// Its column; 0 if it is not known.
+    /// Its column; 0 if unknown.
     pub column: u32,
-    /// Its file, if it is not the program's: that of a function that is called.
+    /// The file, if the statement is in another file than the program: in a called function.
     pub file: Option<Text>,
     /// Its kind.
     pub kind: Kind,
-    /// Its accesses, in the order of the arguments.
+    /// Its accesses, in argument order.
     pub accesses: List<Access>,
     /// The statements that its `#[after]` names.
     pub after: List<StatementId>,
-    /// The number in `#[on(expr)]`, counted from the first device of the function. `None` in flat programs.
+    /// The expression of `#[on(expr)]`, counted from the first device of the function. `None` in flat programs.
     pub on: Option<DimId>,
-    /// The device of the graph that it runs on, or allocates on. The first one before expansion.
+    /// The device that it runs on, or allocates on. The first device before expansion.
     pub device: Device,
 }
 
@@ -259,16 +260,16 @@ pub struct Access {
     pub buffer: BufferId,
     /// The mode of the access.
     pub mode: Mode,
-    /// First element.
+    /// The first element.
     pub lo: DimId,
     /// One past the last element.
     pub hi: DimId,
-    /// True if a later read is proved valid by this write of the whole range: the build then checks that the declared extent
-    /// is the range's length.
+    /// True if the proof that a later read is valid relies on this access to write the whole range. The build then
+    /// checks that the declared extent equals the length of the range.
     pub relied_on: bool,
 }
 
-/// The identity of an access: the statement, and the index in its accesses.
+/// Identifies an access: its statement, and its index among the accesses of that statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AccessId {
     /// The statement.
@@ -277,14 +278,14 @@ pub struct AccessId {
     pub index: u32,
 }
 
-/// The mode of an access, as the call and the order tell it.
+/// How an access uses its elements, derived from the call and the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// `&b`.
     Read,
-    /// `&mut b` on elements that are all written already: the kernel may read and write.
+    /// `&mut b` on elements that are all initialised: the kernel may read and write.
     ReadWrite,
-    /// `&mut b` on elements that are not all written: the kernel must write before it reads. Also the
+    /// `&mut b` on elements that are not all initialised: the kernel must write before it reads. Also the
     /// destination of `fill` and `copy`.
     Write,
     /// `atomic(&mut b)`.
@@ -292,7 +293,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns true if two accesses of these modes to the same bytes need an order.
+    /// Returns true if two accesses with these modes to the same bytes need an order.
     pub fn conflicts(self, other: Mode) -> bool {
         use Mode::{Atomic, Read};
         !matches!((self, other), (Read, Read) | (Atomic, Atomic))
@@ -305,7 +306,7 @@ impl Mode {
 }
 
 impl Buffer {
-    /// Returns the name of the argument or allocation: `w` of `w[2]`.
+    /// Returns the name of the argument or allocation, without an index: `w` for `w[2]`.
     pub fn base_name(&self) -> &str {
         self.name.split('[').next().unwrap_or(&self.name)
     }

@@ -1,39 +1,40 @@
 //! The kinds of statements: one enum from the macro's tokens to the driver's nodes.
 //!
-//! Each stage knows other facts about a statement: the macro its expressions, the build its values, the emission the
-//! parameters of its node. [`Kind`] is generic over the [`Stage`], which lists these facts a kind. Matches on kinds have no
-//! wildcard, so the compiler finds the places that a new kind touches; ARCHITECTURE.md lists them.
+//! Each stage knows different facts about a statement: the macro its expressions, the build its values, the
+//! emission the parameters of its node. [`Kind`] is generic over a [`Stage`], which names the type of these facts
+//! for each kind. Matches on kinds have no wildcard, so the compiler finds every place that a new kind touches.
+//! ARCHITECTURE.md lists them.
 
 use std::convert::Infallible;
 
 use crate::condition::Condition;
 use crate::ids::{BufferId, CallId};
 
-/// The facts that a stage of the compiler knows about each kind of statement.
+/// The types of the facts that a compiler stage knows about each kind of statement.
 pub trait Stage {
-    /// About a kernel launch.
+    /// Facts about a kernel launch.
     type Launch;
-    /// About a `fill`.
+    /// Facts about a `fill`.
     type Fill;
-    /// About a `copy`.
+    /// Facts about a `copy`.
     type Copy;
-    /// About a call of a graph function. [`Infallible`] from expansion on.
+    /// Facts about a call of a graph function. [`Infallible`] after expansion.
     type Call;
-    /// About a library call: its nodes are captured.
+    /// Facts about a library call, whose nodes are captured.
     type Capture;
-    /// About the begin and the end of a body of a conditional node.
+    /// Facts about the begin and the end of a conditional body.
     type Condition;
-    /// About a host statement: a function that the host runs. [`Infallible`] where there is none.
+    /// Facts about a host function. [`Infallible`] in stages without them.
     type Host;
-    /// About the record of an event, or the wait for one. [`Infallible`] where there is none.
+    /// Facts about an event record or an event wait. [`Infallible`] in stages without them.
     type Event;
-    /// About a wait for a value or a semaphore, or the write or signal of one. [`Infallible`] where there is none.
+    /// Facts about a wait, write or signal of a value or semaphore. [`Infallible`] in stages without them.
     type Sync;
-    /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
+    /// Facts about an `alloc` or a `free`. [`Infallible`] in stages without them.
     type Memory;
 }
 
-/// A statement's kind, with the facts of a stage.
+/// The kind of a statement, with the facts of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind<S: Stage = Written> {
     /// A kernel launch.
@@ -42,21 +43,22 @@ pub enum Kind<S: Stage = Written> {
     Fill(S::Fill),
     /// `copy(&a, &mut b)`: two accesses, a read and a write.
     Copy(S::Copy),
-    /// A call of a graph function: its statements stand in its place once it is expanded.
+    /// A call of a graph function. Expansion replaces it by the statements of that function.
     Call(S::Call),
-    /// A library call: the work that its body gives to a stream is captured into the graph.
+    /// A library call: the work that its body submits to a stream is captured into the graph.
     Capture(S::Capture),
-    /// The begin of a body of a conditional node: its accesses are the operand, and those of the body.
+    /// The begin of a conditional body. Its accesses are the operand and the accesses of the body.
     Condition(S::Condition),
-    /// The end of the body of the last [`Kind::Condition`] without one. It has no node of its own.
+    /// The end of the innermost open [`Kind::Condition`]. It has no node of its own.
     Join(S::Condition),
-    /// `host(&a, &mut b, |a, b| ..)`: an access for each buffer, which is pinned memory.
+    /// `host(&a, &mut b, |a, b| ..)`: one access for each buffer, all in pinned memory.
     Host(S::Host),
-    /// `record(&event)`: no access. It comes after all that is written before it.
+    /// `record(&event)`: no access. It runs after all statements written before it.
     Record(S::Event),
-    /// `wait(&event)`: no access. All that is written after it comes after it.
+    /// `wait(&event)`: no access. All statements written after it run after it.
     Wait(S::Event),
-    /// `wait_value(&flag, value)` and its like: an access if the flag is a buffer. Ordered as records and waits of events are.
+    /// `wait_value(&flag, value)` and similar. One access if the flag is a buffer. Ordered like event records and
+    /// waits.
     Sync(SyncWord, S::Sync),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
@@ -64,7 +66,7 @@ pub enum Kind<S: Stage = Written> {
     Free(S::Memory),
 }
 
-/// A word that makes the graph meet work outside of it, by a value that advances with each launch.
+/// A statement that synchronises the graph with work outside it, by a value that advances with each launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncWord {
     /// `wait_value(&flag, value)`.
@@ -78,11 +80,11 @@ pub enum SyncWord {
 }
 
 impl SyncWord {
-    /// All words.
+    /// All variants.
     pub const ALL: [SyncWord; 4] =
         [SyncWord::WaitValue, SyncWord::WriteValue, SyncWord::WaitSemaphore, SyncWord::Signal];
 
-    /// Returns the word of the language.
+    /// Returns its name in the language.
     pub fn name(self) -> &'static str {
         match self {
             SyncWord::WaitValue => "wait_value",
@@ -92,27 +94,27 @@ impl SyncWord {
         }
     }
 
-    /// Returns true if the statement waits; false if others wait for it.
+    /// Returns true if the statement waits; false if it releases a waiter.
     pub fn waits(self) -> bool {
         matches!(self, SyncWord::WaitValue | SyncWord::WaitSemaphore)
     }
 
-    /// Returns true if it is about a value in memory; false for a semaphore.
+    /// Returns true for a value in memory; false for a semaphore.
     pub fn is_value(self) -> bool {
         matches!(self, SyncWord::WaitValue | SyncWord::WriteValue)
     }
 }
 
-/// The order of a statement with all others of its program, beside that of accesses.
+/// An order with all other statements of the program, in addition to the order of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// It comes after all that is written before it.
+    /// It runs after all statements written before it.
     BehindAll,
-    /// All that is written after it comes after it.
+    /// All statements written after it run after it.
     BeforeAll,
 }
 
-/// The stage of the program: a statement's accesses stand beside its kind.
+/// The stage of the program: accesses are stored beside the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Written;
 
@@ -129,7 +131,8 @@ impl Stage for Written {
     type Memory = BufferId;
 }
 
-/// The stage of operations: the kinds that have a node of their own. Memory statements are placed with their buffers.
+/// The stage of operations: only the kinds that have a node. Memory statements are emitted with their buffers
+/// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Runs;
 
@@ -156,7 +159,7 @@ pub enum Lifetime<B> {
 }
 
 impl<S: Stage> Kind<S> {
-    /// Returns the word of the language for it.
+    /// Returns its name in the language.
     pub fn name(&self) -> &'static str {
         match self {
             Kind::Launch(_) => "launch",
@@ -175,7 +178,7 @@ impl<S: Stage> Kind<S> {
         }
     }
 
-    /// Returns the lifetime that the statement begins or ends. Such statements order nothing by themselves.
+    /// Returns the lifetime that the statement begins or ends. Memory statements by themselves order nothing.
     pub fn lifetime(&self) -> Option<Lifetime<&S::Memory>> {
         match self {
             Kind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
@@ -194,7 +197,7 @@ impl<S: Stage> Kind<S> {
         }
     }
 
-    /// Returns its order with all other statements; `None` if accesses alone order it.
+    /// Returns its order with all other statements. `None` if only its accesses order it.
     pub fn meeting(&self) -> Option<Meeting> {
         match self {
             Kind::Record(_) => Some(Meeting::BehindAll),
@@ -206,7 +209,7 @@ impl<S: Stage> Kind<S> {
         }
     }
 
-    /// Returns the kind of its node; `None` for memory statements, and for calls, which have many.
+    /// Returns the kind of its node. `None` for memory statements, and for calls, which expand to many nodes.
     pub fn runs(&self) -> Option<Kind<Runs>> {
         match self {
             Kind::Launch(_) => Some(Kind::Launch(())),
@@ -228,21 +231,21 @@ impl<S: Stage> Kind<S> {
         self.lifetime().is_some()
     }
 
-    /// Returns true if the declaration of a kernel or of a graph function says what is read and written through `&mut`: rustc
-    /// holds it against the mode that [`check`](crate::check) settles.
+    /// Returns true if a declaration of a kernel or graph function says which operands `&mut` reads and writes.
+    /// rustc then checks that declaration against the mode that [`check`](crate::check) infers.
     pub fn has_declaration(&self) -> bool {
         match self {
             Kind::Launch(_) | Kind::Call(_) => true,
-            // Its accesses are those of its declaration.
+            // The accesses of a capture are its declaration.
             Kind::Capture(_) => false,
             Kind::Condition(_) | Kind::Join(_) => false,
-            // The function is given slices: it may read all of them.
+            // The function receives slices, so it may read all of them.
             Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
             Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
 
-    /// Returns true if its node may stand in the body of a conditional node.
+    /// Returns true if its node is allowed in a conditional body.
     pub fn stands_in_bodies(&self) -> bool {
         match self {
             Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
@@ -251,7 +254,7 @@ impl<S: Stage> Kind<S> {
         }
     }
 
-    /// Returns true for the begin and the end of a body of a conditional node.
+    /// Returns true for the begin and the end of a conditional body.
     pub fn is_body(&self) -> bool {
         match self {
             Kind::Condition(_) | Kind::Join(_) => true,
@@ -261,7 +264,7 @@ impl<S: Stage> Kind<S> {
         }
     }
 
-    /// Returns true for memset and memcpy nodes, whose ranges have at least one element.
+    /// Returns true for memset and memcpy nodes, whose ranges must not be empty.
     pub fn is_transfer(&self) -> bool {
         match self {
             Kind::Fill(_) | Kind::Copy(_) => true,
@@ -272,21 +275,21 @@ impl<S: Stage> Kind<S> {
     }
 }
 
-/// The accesses whose bytes a statement is counted to move.
+/// The accesses that count as memory traffic of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// None: it moves no elements of its own.
+    /// None: it moves no elements itself.
     Nothing,
     /// The ranges of all its accesses.
     Ranges,
     /// The extents of the kernel's parameters.
     Parameters,
-    /// The buffers of a library call without its scratch.
+    /// The buffers of a library call, without its workspace.
     Buffers,
 }
 
 impl Kind {
-    /// Returns the accesses whose bytes it is counted to move.
+    /// Returns the accesses that count as its memory traffic.
     pub fn traffic(&self) -> Traffic {
         match self {
             Kind::Launch(()) => Traffic::Parameters,
@@ -298,7 +301,8 @@ impl Kind {
         }
     }
 
-    /// Returns the word that a statement of this kind is a call of; `None` for launches and calls, which name what they run.
+    /// Returns the language's name for the statement. `None` for launches and calls, which are written with the
+    /// name of the callee.
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
@@ -307,7 +311,7 @@ impl Kind {
         }
     }
 
-    /// Returns the part of its accesses that are its own: not those of a body.
+    /// Returns the statement's own accesses, without the accesses of a conditional body.
     pub fn own_accesses<'a, A>(&self, accesses: &'a [A]) -> &'a [A] {
         let own = match self {
             Kind::Condition(condition) => condition.own_accesses(),
@@ -317,12 +321,12 @@ impl Kind {
         accesses.get(..own).unwrap_or(accesses)
     }
 
-    /// Returns the words that statements are calls of.
+    /// Returns the names of all statements that are part of the language.
     pub fn words() -> impl Iterator<Item = &'static str> {
         (0..).map_while(|tag| Kind::read(tag, || Some(0))).filter_map(|kind| kind.word())
     }
 
-    /// Calls `number` with the numbers that stand for it in tables: a tag, then its index or condition.
+    /// Encodes the kind for a table: calls `number` with a tag, then with the index or condition.
     pub fn write(&self, number: &mut dyn FnMut(u32)) {
         let (tag, index) = match self {
             Kind::Launch(()) => (0, None),
@@ -349,7 +353,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a tag; `index` reads the next of the numbers that follow it. `None` if there is no such kind.
+    /// Decodes a kind from its tag. `index` reads the next number after the tag. `None` if there is no such kind.
     pub fn read(tag: u32, mut index: impl FnMut() -> Option<u32>) -> Option<Kind> {
         Some(match tag {
             0 => Kind::Launch(()),
@@ -382,17 +386,17 @@ pub struct Counts {
     pub fills: usize,
     /// Memcpys.
     pub copies: usize,
-    /// Library calls, each of as many nodes as it captures.
+    /// Library calls; each may capture several nodes.
     pub calls: usize,
-    /// Conditional nodes, each behind one kernel or several that set its value.
+    /// Conditional nodes, each after the kernels that set its value.
     pub conditions: usize,
     /// Host statements.
     pub hosts: usize,
-    /// Records of events and waits for them.
+    /// Event records and event waits.
     pub events: usize,
-    /// Waits for values and semaphores, their writes and signals.
+    /// Waits for values and semaphores, value writes and semaphore signals.
     pub syncs: usize,
-    /// No-op kernels in the middle of wide joins.
+    /// No-op kernels that join many predecessors with many successors.
     pub hubs: usize,
     /// Memory alloc nodes.
     pub allocs: usize,
@@ -401,7 +405,7 @@ pub struct Counts {
 }
 
 impl Kind<Runs> {
-    /// Returns the count of nodes of its kind; `None` if it has no node of its own.
+    /// Returns the counter for nodes of this kind. `None` if the kind has no node.
     pub fn count(self, counts: &mut Counts) -> Option<&mut usize> {
         Some(match self {
             Kind::Launch(()) => &mut counts.kernels,
@@ -432,7 +436,7 @@ impl Kind<Runs> {
         }
     }
 
-    /// Returns the colour of its node in pictures, by the names of X11.
+    /// Returns the X11 name of the colour of its node in pictures.
     pub fn colour(self) -> &'static str {
         match self {
             Kind::Launch(()) => "lightblue",

@@ -1,19 +1,19 @@
-//! Stage 2b: launch decisions: the launches that are batched or fused into one node, and the branches that are serialized into
-//! lanes.
+//! Launch decisions: which launches are batched or fused into one node, and which branches are serialised into
+//! lanes. Stage 2b of the compiler.
 //!
-//! The input is the order of a checked program and the facts about each launch that are known once the arguments are: kernel,
-//! grid, resident blocks. A decision only adds order, so all later stages (live ranges, frees, plans, bounds, budgets) work on
-//! the order that is launched.
+//! Input: the order of a checked program, and the facts about each launch that are known once the arguments are:
+//! kernel, grid, resident blocks. A decision only adds order, so all later stages (live ranges, frees, plans,
+//! bounds, budgets) work on the order that is launched.
 //!
 //! Invariants of a [`Decision`]:
-//! - the members of a batch are launches of one kernel with equal blocks and equal amounts of shared memory; neither the order nor the added
-//!   edges order them;
-//! - the members of a batch, and those of a chain, stand in one body of a conditional node, or outside of all;
-//! - all members have the same predecessors and the same successors: a batch is one node;
+//! - the members of a batch launch one kernel with equal blocks and equal shared memory, and neither the order nor
+//!   the added edges order them;
+//! - the members of a batch or chain are in the same conditional body, or outside all of them;
+//! - all members of a batch have the same predecessors and successors: a batch is one node;
 //! - batches do not increase the depth of the order;
-//! - the members of a chain are launches of one grid and one block, in an order that the program's order allows, and no path
-//!   between two of them goes through another statement;
-//! - stacked chains have the same kernels, and no path leads from one to another;
+//! - the members of a chain have one grid and one block, are in an order that the program's order allows, and no
+//!   path between two of them passes another statement;
+//! - stacked chains have the same kernels, and no path connects two of them;
 //! - equal inputs give equal decisions.
 
 mod apart;
@@ -59,11 +59,11 @@ use crate::reach::Cycle;
 use chains::Manner;
 use draft::Draft;
 
-/// Decides which launches of a program are batched and which branches become lanes.
+/// Decides which launches of a program are batched or fused, and which branches become lanes.
 ///
 /// # Errors
 ///
-/// The edges have a cycle.
+/// If the edges have a cycle.
 ///
 /// # Complexity
 ///
@@ -76,16 +76,16 @@ pub fn decide(problem: LaunchProblem<'_>) -> Result<Decision, Cycle> {
     }
 }
 
-/// Makes a decision as [`decide`] does, with chains that `cut` cuts to pieces: it returns those that are left. Launches that are left to be
-/// fused, and of which some are in no piece, are batched.
+/// Decides like [`decide`], with chains that `cut` cuts into pieces. `cut` returns the pieces. Launches reserved
+/// for fusion but left out of every piece are batched.
 ///
 /// # Errors
 ///
-/// As [`decide`].
+/// Like [`decide`].
 ///
 /// # Complexity
 ///
-/// As [`decide`], once more for each time that rows of launches are batched after all.
+/// Like [`decide`], once more for each time that reserved launches are batched after all.
 pub fn decide_cut(
     problem: LaunchProblem<'_>,
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
@@ -93,14 +93,14 @@ pub fn decide_cut(
     decided(&Draft::new(problem)?, &mut Vec::new(), cut)
 }
 
-/// Makes a decision. Launches that are left to be fused and then are not are batched after all.
+/// Makes a decision. Launches reserved for fusion that end up unfused are batched after all.
 fn decided(
     draft: &Draft<'_>,
     given_up: &mut decision::GivenUp,
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
     let (allowed, before) = (draft.allowed, given_up.len());
-    // The rows that were left to be fused so, and then were not, by their first launches.
+    // Rows that were reserved but not fused in this manner, by their first launches.
     let mut refused: BTreeSet<(StatementId, Manner)> = BTreeSet::new();
     loop {
         let may_be_left =
@@ -120,7 +120,7 @@ fn decided(
             let Some(nodes) = row.iter().map(|id| fused.get(id)).collect::<Option<BTreeSet<_>>>() else {
                 return false;
             };
-            // Two of three chains that are one kernel are enough.
+            // Stacking pays off already if each kernel replaces two of three chains.
             manner == Manner::Alone || 2 * nodes.len() <= row.len() + 1
         };
         let known = refused.len();
@@ -132,7 +132,8 @@ fn decided(
     }
 }
 
-/// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is left to be fused.
+/// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is reserved
+/// for fusion.
 fn batched(
     draft: &Draft<'_>,
     fuses: impl Fn(StatementId, Manner) -> bool,
@@ -150,7 +151,7 @@ fn batched(
         let before = decision.clone();
         lanes::serialize(draft, &mut decision, &free);
         if allowed.fuse && !decision.lanes.is_empty() {
-            // Branches that are one launch together need no lanes.
+            // Branches that become one launch together need no lanes.
             let chains = fusion::chains(draft, &before)?;
             let known = free.len();
             let stacks = chains.into_iter().filter(|chain| chain.stack.is_some());
@@ -164,27 +165,27 @@ fn batched(
     Ok((decision, left))
 }
 
-/// An explained decision.
+/// The explanation of a decision.
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
-    /// The launches of one kernel that nothing orders and that are in several nodes.
+    /// Unordered launches of one kernel in different nodes.
     pub apart: Vec<Apart>,
-    /// The launches that follow one another and are not one kernel.
+    /// Consecutive launches that are not fused.
     pub unfused: Vec<Unfused>,
-    /// The last launch of a branch and the first of the next one in its lane.
+    /// The last launch of a branch and the first launch of the next branch in its lane.
     pub lanes: Vec<(StatementId, StatementId)>,
 }
 
-/// Explains the launches of a plan, whose batches and chains are `emitted`: they may be fewer than the decided ones, if a budget or the memory of the
-/// decided ones does not hold those. `serialized` is the number of branches that were put into lanes.
+/// Explains the launches of a plan. `emitted` are its batches and chains, which may be fewer than decided because
+/// of a budget or of memory. `serialized` is the number of branches put into lanes.
 ///
 /// # Errors
 ///
-/// As [`decide`].
+/// Like [`decide`].
 ///
 /// # Complexity
 ///
-/// As [`decide`]; quadratic in launches of one kernel that are alone on their levels.
+/// Like [`decide`]; quadratic in the launches of one kernel that are alone on their levels.
 pub fn explain(
     problem: LaunchProblem<'_>,
     emitted: Emitted<'_>,
@@ -192,7 +193,7 @@ pub fn explain(
 ) -> Result<Explanation, Cycle> {
     let draft = Draft::new(problem)?;
     let mut given_up = Vec::new();
-    // The chains are those of the plan.
+    // The chains of the plan replace the decided ones.
     let decision = decided(&draft, &mut given_up, &|_| emitted.chains.to_vec())?;
     let lanes = if serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
     let unfused = match draft.allowed.fuse {

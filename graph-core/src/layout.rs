@@ -1,8 +1,11 @@
-//! Stage 4: assigns each buffer to a memory.
+//! Assigns each buffer a memory block and an offset. Stage 4 of the compiler.
+//!
+//! Arena and owned memory pack the temporaries of each device into one block by [`plan`]. With memory nodes, each
+//! buffer has its own block, and the edges between alloc and free nodes let the driver reuse memory.
 //!
 //! Invariants of a [`Layout`]:
-//! - a buffer that the graph allocates lies in a memory, an output in a memory of its own;
-//! - two buffers share bytes only if one is before the other ([`Placed::before`]).
+//! - every allocated buffer is in a memory block, and every output has its own block;
+//! - two buffers share bytes only if [`Placed::before`] holds for one of them and the other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,41 +17,41 @@ use crate::place::{LiveRange, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
 
-/// The memory and offset of each buffer of a program, and the order of the memory nodes.
+/// The memory block and offset of each buffer, and the order of the memory nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// The memories.
+    /// The memory blocks.
     pub memories: Vector<MemoryId, MemoryBlock>,
-    /// The place of each buffer.
+    /// Where each buffer is in memory.
     pub places: Vector<BufferId, Place>,
-    /// The memories whose frees the alloc of each memory depends on.
+    /// For each memory block, the blocks whose frees its alloc depends on.
     pub alloc_after: Vector<MemoryId, Vec<MemoryId>>,
-    /// The memories whose frees the free of each memory depends on.
+    /// For each memory block, the blocks whose frees its free depends on.
     pub free_after: Vector<MemoryId, Vec<MemoryId>>,
-    /// The bounds of the plan.
+    /// The size of the plan, and its lower bounds.
     pub bounds: Option<MemoryBounds>,
-    /// The least bytes in which the driver can place the buffers of memory nodes. `None` if the compiler places them, and for
-    /// nodes on several devices.
+    /// A lower bound in bytes for the driver's placement of memory nodes. `None` if the compiler places the
+    /// buffers, and for memory nodes on several devices.
     pub at_least: Option<u64>,
 }
 
-/// The reason why buffers cannot be laid out.
+/// Why buffers cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// The size of a buffer overflows 64 bits.
     Overflow {
         /// The buffer.
         buffer: String,
-        /// Its length.
+        /// Its length in elements.
         len: u64,
-        /// Bytes of an element.
+        /// The size of an element in bytes.
         element: u32,
     },
-    /// The sum of the sizes is out of range.
+    /// The sum of the sizes exceeds the limit.
     TooMuch {
-        /// The first buffer with which the sum exceeds the limit.
+        /// The first buffer at which the sum exceeds the limit.
         buffer: String,
-        /// The limit.
+        /// The limit in bytes.
         most: u64,
     },
 }
@@ -68,10 +71,10 @@ impl fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
-/// The least alignment of offsets: that of the driver's allocations.
+/// The minimum alignment of offsets: the alignment of the driver's allocations.
 pub const ALIGNMENT: u64 = 256;
 
-/// Assigns a memory and an offset to each buffer.
+/// Assigns each buffer a memory block and an offset.
 ///
 /// # Errors
 ///
@@ -91,7 +94,7 @@ pub fn lay_out(
     }
 }
 
-/// Checks that the sum of all sizes is at most [`plan::MOST_BYTES`]: then no sum of sizes and offsets overflows.
+/// Checks that the sum of all sizes is at most [`plan::MOST_BYTES`], so that no sum of sizes and offsets overflows.
 fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Result<(), LayoutError> {
     let mut sum = 0u64;
     for (buffer, range) in placed.live_ranges.enumerate() {
@@ -110,7 +113,7 @@ fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Re
     Ok(())
 }
 
-/// Gives each buffer for which `own` returns true a memory of its own. The first step of every lowering.
+/// Gives each buffer for which `own` returns true its own memory block. The first step of every lowering.
 fn separate(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -137,16 +140,16 @@ fn separate(
     Ok((layout, owners))
 }
 
-/// The buffers of a program that the planner places.
+/// The buffers of a program, as input of the planner.
 #[derive(Clone, Debug, Default)]
 pub struct PlannerBuffers {
     /// The planner's buffers.
     pub list: Vector<BufferIndex, plan::PlannerBuffer>,
-    /// The buffer of the program that each of them is.
+    /// The buffer of the program that corresponds to each entry of `list`.
     pub ids: Vector<BufferIndex, BufferId>,
 }
 
-/// Returns the buffers that the graph allocates and frees.
+/// Returns the buffers that the graph both allocates and frees.
 ///
 /// # Errors
 ///
@@ -181,8 +184,8 @@ fn for_planner(
     Ok(PlannerBuffers { list, ids })
 }
 
-/// Packs the temporaries of each device into one memory, allocated by a node or owned by the exec. Each output has a memory of its
-/// own.
+/// Packs the temporaries of each device into one memory block, allocated by a node or owned by the exec. Each
+/// output has its own block.
 fn packed(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -223,7 +226,7 @@ fn packed(
     Ok(layout)
 }
 
-/// Returns the planner's buffers of each device that has some.
+/// Groups the planner's buffers by device.
 pub(crate) fn by_device(program: &Program, all: PlannerBuffers) -> BTreeMap<Device, PlannerBuffers> {
     let mut devices: BTreeMap<Device, PlannerBuffers> = BTreeMap::new();
     for (buffer, id) in all.list.into_iter().zip(all.ids) {
@@ -234,7 +237,7 @@ pub(crate) fn by_device(program: &Program, all: PlannerBuffers) -> BTreeMap<Devi
     devices
 }
 
-/// Returns the planner's error with the name of the buffer.
+/// Converts the planner's error, adding the name of the buffer.
 pub(crate) fn plan_error(
     program: &Program,
     ids: &Vector<BufferIndex, BufferId>,
@@ -247,12 +250,12 @@ pub(crate) fn plan_error(
     LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
 }
 
-/// The granularity in bytes to which the driver rounds the sizes of alloc nodes up: measured with driver 580.159 (CUDA 13.0).
+/// The granularity in bytes to which the driver rounds alloc nodes up. Measured with driver 580.159 (CUDA 13.0).
 const NODE_STEP: u64 = 512;
 
-/// Gives each buffer a memory of its own, allocated by a node. The edges between memory nodes are chosen for the driver's
-/// packing. A kernel with a programmatic edge must not wait for a free and an alloc between it and its producer:
-/// the dependents by programmatic edges of the last users of a buffer count as its users.
+/// Gives each buffer its own memory block, allocated by a node, and chooses edges between memory nodes that help
+/// the driver to reuse memory. A kernel with a programmatic edge must not wait for a free and an alloc between it
+/// and its producer. Dependents by programmatic edges of a buffer's last users therefore count as its users.
 fn nodes(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -260,7 +263,7 @@ fn nodes(
     overlapping: &Vector<StatementId, Vec<StatementId>>,
 ) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
-    // The planner's buffers have the indices of the memories.
+    // The planner's buffers have the same indices as the memory blocks.
     let PlannerBuffers { mut list, ids } = for_planner(program, dims, placed, |range| range.allocated)?;
     debug_assert_eq!(owners, ids.as_slice());
     for buffer in list.iter_mut().filter(|_| !overlapping.is_empty()) {
@@ -271,7 +274,7 @@ fn nodes(
     let order = plan::BufferOrder::of(&placed.reach, &list);
     let chosen = plan::nodes::memory_nodes(&placed.reach, &list, &order);
     let memory_of = |buffer: BufferIndex| MemoryId::new(buffer.index());
-    // The driver shares no memory between devices.
+    // The driver does not share memory between devices.
     let device = |at: BufferIndex| program.device_of(ids[at]);
     let memories = |after: Vector<BufferIndex, Vec<BufferIndex>>| {
         let after = after.enumerate().map(|(at, list)| {
@@ -287,7 +290,7 @@ fn nodes(
     Ok(layout)
 }
 
-/// Returns the size of a buffer.
+/// Returns the size of a buffer in bytes.
 ///
 /// # Errors
 ///

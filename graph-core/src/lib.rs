@@ -1,6 +1,7 @@
-//! The compiler behind `cuweave`: programs, their order, checks and plans. It calls no driver, and reads no files.
+//! The compiler of `cuweave`: programs, their order, checks and plans. It calls no driver and reads no files.
 //!
-//! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
+//! Users do not name anything here: the crate `cuweave` re-exports the public items. [`compile`] is the entry
+//! point.
 
 #![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]

@@ -1,10 +1,10 @@
-//! Places of the user's source: of a program's buffers and statements.
+//! Source locations of the buffers and statements of a program.
 
 use std::fmt;
 
 use crate::ir::{BufferId, Program, StatementId};
 
-/// A name of the user's source and where it stands.
+/// A name in the user's source and its location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct At {
@@ -14,12 +14,12 @@ pub struct At {
     pub file: String,
     /// The line.
     pub line: u32,
-    /// The column; 0 where it is not known, as in graph functions.
+    /// The column; 0 if unknown, as in graph functions.
     pub column: u32,
 }
 
 impl At {
-    /// Returns the place of a name, of which the column is not known.
+    /// Makes a location without a column.
     #[must_use]
     pub fn new(name: impl Into<String>, file: impl Into<String>, line: u32) -> At {
         At { name: name.into(), file: file.into(), line, column: 0 }
@@ -46,7 +46,7 @@ impl fmt::Display for At {
     }
 }
 
-/// Returns the place of a buffer's declaration.
+/// Returns the location of a buffer's declaration.
 #[must_use]
 pub fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
     let declared = &program.buffers[buffer];
@@ -54,7 +54,7 @@ pub fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
     Box::new(At::new(&*declared.name, &**file, declared.line).with_column(declared.column))
 }
 
-/// Returns the place of a statement.
+/// Returns the location of a statement.
 #[must_use]
 pub fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
     let statement = &program.statements[statement];
@@ -62,14 +62,14 @@ pub fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
     Box::new(At::new(&*statement.name, &**file, statement.line).with_column(statement.column))
 }
 
-/// Returns the place of a graph function: the line of its first statement.
+/// Returns the location of a graph function: the line of its first statement.
 #[must_use]
 pub fn at_function(program: &Program) -> Box<At> {
     let line = program.statements.iter().next().map_or(0, |statement| statement.line);
     Box::new(At::new(&*program.name, &*program.file, line))
 }
 
-/// Returns the place of the attribute of a graph function, line 0 for the graph of a builder.
+/// Returns the location of the attribute of a graph function. Line 0 for a graph made by a builder.
 #[must_use]
 pub fn at_attribute(program: &Program) -> Box<At> {
     Box::new(At::new(&*program.name, &*program.file, program.options.line))

@@ -1,7 +1,8 @@
-//! The bounds of ranges that setters change, and their new values.
+//! The range bounds that setters change, and their new values.
 //!
-//! A new value is computed by the code of the bound, as the build computes it, so both refuse the same. It must equal the bound's
-//! polynomial, which the order rests on; and the facts that the order was made with are checked again.
+//! A new value is computed by the generated code of the bound, as in the build, so both reject the same values. The
+//! value must equal the bound's polynomial, since the order depends on the polynomials. The facts that the order
+//! assumes are checked again.
 
 use std::collections::BTreeSet;
 
@@ -18,29 +19,30 @@ use cuweave_ptx::poly::Poly;
 /// The bounds of a flat program that setters change.
 #[derive(Clone, Debug, Default)]
 pub struct Moves {
-    /// The symbols of their polynomials, each computed of those before it.
+    /// The symbols of their polynomials. Each depends only on symbols before it.
     pub symbols: Vec<Symbol>,
-    /// The bounds with their polynomials, rising.
+    /// The bounds with their polynomials, ascending.
     pub bounds: Vec<(Moving, Poly)>,
-    /// For each bound that moves its index in `bounds`.
+    /// For each dimension, its index in `bounds`. `None` if no setter changes it.
     at: Vector<DimId, Option<usize>>,
-    /// The accesses whose first element moves.
+    /// The accesses whose lower bound a setter changes.
     accesses: Vec<(StatementId, usize)>,
-    /// The changes of each scalar's setter.
+    /// Everything that the setter of each scalar changes.
     pub of: Vector<ScalarId, Moved>,
 }
 
-/// The indices of all that a scalar's setter changes.
+/// Indices of everything that the setter of one scalar changes.
 #[derive(Clone, Debug, Default)]
 pub struct Moved {
     symbols: Vec<usize>,
     bounds: Vec<usize>,
-    /// A statement, and the index of its access.
+    /// Accesses, each as its statement and index.
     pub accesses: Vec<(StatementId, usize)>,
     views: Vec<usize>,
-    /// The statements whose configuration, arguments or value mention the scalar, or of whose accesses one changes its length; rising.
+    /// Statements to re-evaluate, ascending: their configuration, arguments or value mention the scalar, or one of
+    /// their accesses changes its length.
     pub evaluated: Vec<StatementId>,
-    /// The other statements with an access that moves: only addresses change; rising.
+    /// The other statements with an access that moves, ascending. Only their addresses change.
     pub follow: Vec<StatementId>,
 }
 
@@ -51,35 +53,35 @@ impl Moved {
         self.bounds.is_empty()
     }
 
-    /// Returns the symbols that it changes, rising.
+    /// Returns the indices of the symbols that it changes, ascending.
     #[must_use]
     pub fn symbols(&self) -> &[usize] {
         &self.symbols
     }
 
-    /// Returns the bounds that it changes, rising.
+    /// Returns the indices of the bounds that it changes, ascending.
     #[must_use]
     pub fn bounds(&self) -> &[usize] {
         &self.bounds
     }
 
-    /// Returns the parts of parts of buffers that it changes.
+    /// Returns the indices of the views that it changes.
     #[must_use]
     pub fn views(&self) -> &[usize] {
         &self.views
     }
 }
 
-/// The values of all bounds.
+/// Values of all bounds.
 #[derive(Clone, Debug)]
 pub struct BoundValues {
     /// The value of each bound.
     pub dims: Vector<DimId, u64>,
-    /// The values of the symbols of bounds that setters change.
+    /// The values of the symbols in the bounds that setters change.
     pub symbols: Vec<u64>,
 }
 
-/// New values of bounds; once they are in place, the old ones.
+/// New values of bounds. After [`Shift::swap`] it holds the old values, for undo.
 #[derive(Debug, Default)]
 pub struct Shift {
     dims: Vec<(DimId, u64)>,
@@ -88,7 +90,7 @@ pub struct Shift {
 }
 
 impl Moves {
-    /// Collects what the setters of that many scalars change in a program.
+    /// Collects everything that the setters of a program change. `scalars` is the number of scalars.
     #[must_use]
     pub fn new(
         program: &Program,
@@ -132,7 +134,8 @@ impl Moves {
         Moves { symbols, bounds, at, accesses, of }
     }
 
-    /// Divides the statements that a setter reaches, of which `mentioned` mention its scalar.
+    /// Splits the statements that a setter reaches into those to re-evaluate and those whose addresses change.
+    /// `mentioned` are the statements that mention the scalar.
     pub fn divide(&mut self, program: &Program, scalar: ScalarId, mentioned: &[StatementId]) {
         let is_longer = |&(statement, access): &(StatementId, usize)| {
             let access = &program.statements[statement].accesses[access];
@@ -147,7 +150,7 @@ impl Moves {
         (moved.evaluated, moved.follow) = (evaluated.into_iter().collect(), follow);
     }
 
-    /// Returns true if the bounds of a range keep their distance, whatever setters change.
+    /// Returns true if a range has the same length for all values of the scalars.
     fn keeps_length(&self, lo: DimId, hi: DimId) -> bool {
         let poly = |dim: DimId| self.at.get(dim).copied().flatten().map(|index| &self.bounds[index].1);
         match (poly(lo), poly(hi)) {
@@ -163,17 +166,17 @@ impl Moves {
         self.bounds.is_empty()
     }
 
-    /// Returns true if a setter reaches a bound.
+    /// Returns true if a setter changes the bound.
     #[must_use]
     pub fn moves(&self, dim: DimId) -> bool {
         self.at.get(dim).is_some_and(Option::is_some)
     }
 
-    /// Returns the values of the symbols, and of all bounds; `sizes` has those of the bounds that do not move.
+    /// Returns the values of all symbols and bounds. `sizes` holds the bounds that no setter changes.
     ///
     /// # Errors
     ///
-    /// Bounds without a value, or with another one than their polynomial has.
+    /// If a bound has no value, or a value other than its polynomial's.
     pub fn values<E: Expressions>(
         &self,
         expressions: &mut E,
@@ -192,11 +195,11 @@ impl Moves {
         Ok(BoundValues { dims, symbols })
     }
 
-    /// Returns the new values of what a setter changes; the user's expressions are evaluated for that.
+    /// Computes the new values of everything that a setter changes, by evaluating the user's expressions.
     ///
     /// # Errors
     ///
-    /// Bounds without a value, or with another one than their polynomial has.
+    /// If a bound has no value, or a value other than its polynomial's.
     pub fn shift<E: Expressions>(
         &self,
         moved: &Moved,
@@ -228,7 +231,7 @@ impl Moves {
         for (&bound, &(_, value)) in moved.bounds.iter().zip(&shift.dims) {
             let of = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
             let (Moving { formula, .. }, poly) = &self.bounds[bound];
-            // A range that ends at the largest number lies in no buffer.
+            // A range that ends at the largest number is in no buffer; the range check rejects it.
             if value != u64::MAX && poly.value(&of) != Some(i128::from(value)) {
                 return Err(inconstant::<E>(frames, formula));
             }
@@ -248,7 +251,7 @@ impl Moves {
         let divided = match &self.symbols[symbol].meaning {
             Meaning::Leaf(frame, leaf, turns) => {
                 let at = ExpansionPoint { frames, frame: *frame, turns };
-                // A leaf without a value was reported as a fault of the bounds that mention it.
+                // The bounds that mention a leaf without a value have reported it.
                 return Ok(expressions.leaf(at, *leaf)?.unwrap_or(0));
             }
             Meaning::Bound(frame, dim, turns) => {
@@ -265,13 +268,13 @@ impl Moves {
         Ok(divided.and_then(|value| u64::try_from(value).ok()).unwrap_or(0))
     }
 
-    /// Returns true if a setter changes where an access begins.
+    /// Returns true if a setter changes the lower bound of an access.
     #[must_use]
     pub fn moves_access(&self, statement: StatementId, access: usize) -> bool {
         self.accesses.contains(&(statement, access))
     }
 
-    /// Returns the targets of the accesses of a plan for these values of the bounds, if any moves.
+    /// Returns the targets of the accesses of a plan for these bounds. `None` if no access moves.
     #[must_use]
     pub fn pointed(
         &self,
@@ -296,13 +299,13 @@ pub fn target(operations: &Operations, statement: StatementId, access: usize) ->
     PointedId::new(operations.targets.first_of[statement].index() + access)
 }
 
-/// Returns the distance of an access from the start of its buffer, in bytes.
+/// Returns the offset of an access from the start of its buffer, in bytes.
 fn offset(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, access: usize) -> u64 {
     let access = &program.statements[statement].accesses[access];
     dims[access.lo].wrapping_mul(u64::from(program.buffers[access.buffer].element))
 }
 
-/// Returns the error for a bound whose value is not that of its polynomial.
+/// Returns the error for a bound whose value differs from its polynomial's.
 #[cold]
 fn inconstant<E: Expressions>(frames: &Vector<FrameId, Frame>, formula: &Formula) -> E::Error {
     let (frame, text) = match formula {
@@ -320,7 +323,7 @@ fn inconstant<E: Expressions>(frames: &Vector<FrameId, Frame>, formula: &Formula
 }
 
 impl Shift {
-    /// Exchanges the values with those that are in place.
+    /// Swaps its values with the current ones.
     pub fn swap(
         &mut self,
         dims: &mut Vector<DimId, u64>,
@@ -339,7 +342,8 @@ impl Shift {
         }
     }
 
-    /// Adds the targets of accesses for the new values of the bounds, which are in place, and puts them in place.
+    /// Sets the targets of the moved accesses from `dims`, which must hold the new values, and stores the old
+    /// offsets.
     pub fn point(
         &mut self,
         moved: &Moved,

@@ -1,5 +1,7 @@
-//! Operations: the emitted nodes. The driver calls, the text dump and the DOT picture are made from this list, so the
-//! picture shows the graph.
+//! Operations: the nodes of the graph, as emitted.
+//!
+//! The driver calls, the text dump and the DOT picture are all made from this list, so the picture shows the real
+//! graph.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,30 +14,31 @@ use crate::scopes::{ScopeId, Scopes};
 
 pub use crate::ids::{BatchId, ChainId, MemoryId, OperationId, PointedId};
 
-/// One node of the graph to be built.
+/// One node of the graph to build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Its kind.
     pub what: What,
-    /// Its dependencies: sorted, no duplicates.
+    /// Its dependencies, sorted, without duplicates.
     pub after: Vec<OperationId>,
-    /// The dependency with a programmatic edge: the operation may start before it has ended.
+    /// The dependency with a programmatic edge: the operation may start before that dependency has ended.
     pub programmatic: Option<OperationId>,
-    /// True if the programmatic edge leaves by the launch-order port: the operation may start when all blocks of the
-    /// dependency have begun, else when all have ended.
+    /// True if the programmatic edge leaves by the launch-order port: the operation may start once all blocks of
+    /// the dependency have started. Otherwise all blocks must have ended.
     pub launch_order: bool,
-    /// The statements that it comes from, ascending: none if the compiler placed it, several for a batch or for fused launches.
+    /// The source statements, ascending. Empty if the compiler added the node; several for a batch or for fused
+    /// launches.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.
     pub name: Text,
-    /// The device that it runs on, or whose memory it is.
+    /// The device that it runs on, or that owns its memory.
     pub device: Device,
 }
 
 /// The kinds of operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A memory alloc node; `memory` is its index in [`Operations::memories`].
+    /// A memory alloc node.
     Alloc {
         /// The memory.
         memory: MemoryId,
@@ -45,22 +48,22 @@ pub enum What {
         /// The memory.
         memory: MemoryId,
     },
-    /// The free node of a taken-over argument.
+    /// The free node of an argument that the graph takes over.
     FreeTaken {
         /// The argument.
         buffer: BufferId,
     },
-    /// The node of its only source statement, or one launch for all of them as a batch or fused.
+    /// The node of its only source statement, or one launch for all its sources (a batch or fused launches).
     Statement(Kind<Runs>),
-    /// A kernel that does nothing, in the middle of a wide join.
+    /// A no-op kernel that joins many predecessors with many successors.
     Hub,
 }
 
 impl What {
-    /// A launch of a kernel of the user's.
+    /// A launch of a user's kernel.
     pub const KERNEL: What = What::Statement(Kind::Launch(()));
 
-    /// Returns true for nodes that the compiler places with buffers: nothing runs in them.
+    /// Returns true for memory nodes, which the compiler adds for buffers and which run no code.
     pub fn is_memory(&self) -> bool {
         matches!(self, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. })
     }
@@ -75,7 +78,7 @@ impl What {
         }
     }
 
-    /// Returns the colour of the node in pictures, by the names of X11.
+    /// Returns the X11 name of the colour of the node in pictures.
     pub fn colour(&self) -> &'static str {
         match self {
             What::Alloc { .. } => "palegreen",
@@ -86,43 +89,43 @@ impl What {
     }
 }
 
-/// A piece of memory that the graph, or its exec, allocates.
+/// A block of memory allocated by the graph or by its exec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryBlock {
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// The buffer's name, or `arena`.
     pub name: Text,
     /// True if an alloc node allocates it; otherwise the exec owns it.
     pub node: bool,
-    /// The device that has it.
+    /// The device that owns it.
     pub device: Device,
 }
 
-/// The place of a buffer in memory.
+/// Where a buffer is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At `offset` bytes into a memory of the graph.
+    /// At `offset` bytes into a memory block of the graph.
     Inside {
         /// The memory.
         memory: MemoryId,
-        /// Bytes from its start.
+        /// Offset in bytes.
         offset: u64,
     },
     /// The caller's operand.
     Bound,
-    /// The buffer has no memory, since nothing uses it.
+    /// The buffer is unused and has no memory.
     Nowhere,
 }
 
-/// The bytes of a plan of the temporaries, and the bounds on them.
+/// The size of a plan of the temporaries, and lower bounds on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryBounds {
-    /// The most bytes that one statement needs at once: a lower bound under every order of the statements.
+    /// The bytes needed by the statement that needs most: a lower bound under every order of the statements.
     pub floor: u64,
     /// The statement that needs them.
     pub floor_statement: Option<StatementId>,
-    /// The bytes of the heaviest antichain of lifetimes: a lower bound for every plan under this order.
+    /// The weight in bytes of the heaviest antichain of live ranges: a lower bound for every plan under this order.
     pub antichain: u64,
     /// The buffers of the antichain.
     pub antichain_buffers: Vec<BufferId>,
@@ -135,21 +138,21 @@ pub struct MemoryBounds {
 }
 
 impl MemoryBounds {
-    /// Returns the planned bytes of a device.
+    /// Returns the planned bytes on a device.
     #[must_use]
     pub fn of(&self, device: Device) -> u64 {
         let own = self.devices.iter().filter(|&&(other, _)| other == device);
         own.map(|&(_, bytes)| bytes).sum()
     }
 
-    /// Returns the device with the most planned bytes, and these.
+    /// Returns the device with the most planned bytes, and those bytes.
     #[must_use]
     pub fn most(&self) -> (Device, u64) {
         let most = self.devices.iter().max_by_key(|&&(device, bytes)| (bytes, Reverse(device)));
         most.copied().unwrap_or((Device::FIRST, 0))
     }
 
-    /// Returns the bounds of this plan and of one for another device: the sums.
+    /// Adds the bounds of a plan for another device.
     #[must_use]
     pub fn and(self, other: MemoryBounds) -> MemoryBounds {
         MemoryBounds {
@@ -171,53 +174,53 @@ impl MemoryBounds {
 /// The effects of a budget on the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budgeted {
-    /// The budget: bytes of each device.
+    /// The budget in bytes, for each device.
     pub budget: u64,
     /// The edges that were added.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The decisions that they come from.
+    /// The decisions that added them.
     pub steps: Vec<BudgetStep>,
-    /// The length of the longest chain of statements without those edges.
+    /// The length of the longest chain of statements without the added edges.
     pub path_before: u64,
     /// The length of the longest chain of statements with them.
     pub path_after: u64,
 }
 
-/// Two buffers that were put one after the other, so that they can share memory.
+/// A decision to order the live ranges of two buffers one after the other, so that they can share memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetStep {
-    /// The buffer whose lifetime ends first.
+    /// The buffer whose live range ends first.
     pub donor: String,
-    /// The buffer whose lifetime begins then.
+    /// The buffer whose live range begins after that.
     pub receiver: String,
     /// The edges between their statements.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The bytes by which the bound fell.
+    /// The reduction of the lower bound, in bytes.
     pub saves: u64,
-    /// The statements by which the longest chain grew.
+    /// The growth of the longest chain, in statements.
     pub costs: u64,
 }
 
-/// The target of a statement's buffer argument.
+/// The memory that an access of a statement refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointed {
     /// The buffer.
     pub buffer: BufferId,
-    /// Bytes from its start.
+    /// Offset from the start of the buffer, in bytes.
     pub offset: u64,
 }
 
-/// The targets of the accesses of a program.
+/// The memory that each access of a program refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessTargets {
-    /// The target of every access, statement by statement.
+    /// One target for each access, statement by statement.
     pub list: Vector<PointedId, Pointed>,
     /// The index in `list` of each statement's first access.
     pub first_of: Vector<StatementId, PointedId>,
 }
 
 impl AccessTargets {
-    /// Computes the targets for these values of lengths and bounds.
+    /// Computes the targets for these values of the lengths and bounds.
     #[must_use]
     pub fn new(program: &Program, dims: &Vector<DimId, u64>) -> AccessTargets {
         let mut list = Vector::new();
@@ -234,38 +237,39 @@ impl AccessTargets {
     }
 }
 
-/// A reason that fewer launches are fused than could be: a chain holds the buffers of all its members at once.
+/// Why fewer launches are fused than possible. A chain keeps the buffers of all its members alive at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Whole chains would take more memory.
+    /// Whole chains would take more memory than allowed.
     Pages {
-        /// The bytes of the plan with whole chains.
+        /// Bytes of the plan with whole chains.
         whole: u64,
-        /// The most bytes that it may take: those of the plan without chains, in pages.
+        /// Limit in bytes: the plan without chains, rounded up to pages.
         most: u64,
     },
-    /// A budget does not hold the buffers of the chains.
+    /// The buffers of the chains exceed the budget.
     Budget,
 }
 
-/// A plan as emitted.
+/// The emitted nodes of a plan, with the memory and launch decisions that they come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
-    /// In an order in which they can be added.
+    /// The operations, in topological order.
     pub list: Vector<OperationId, Operation>,
-    /// Memories, in the order of their first use.
+    /// Memory blocks, in the order of their first use.
     pub memories: Vector<MemoryId, MemoryBlock>,
-    /// The place of each buffer of the program.
+    /// Where each buffer of the program is in memory.
     pub places: Vector<BufferId, Place>,
-    /// The bounds of the plan of the temporaries, if there is one.
+    /// The size and lower bounds of the plan of the temporaries, if there is one.
     pub bounds: Option<MemoryBounds>,
-    /// The least bytes in which the driver can place the buffers of memory nodes; `None` if the compiler places them.
+    /// A lower bound in bytes for the driver's placement of memory nodes. `None` if the compiler places the
+    /// buffers.
     pub at_least: Option<u64>,
     /// The effects of the budget, if there is one.
     pub budget: Option<Budgeted>,
-    /// Edges before transitive reduction, for the report.
+    /// Number of edges before transitive reduction, for the report.
     pub edges_before_reduction: usize,
-    /// The longest chain of kernels, copies and fills.
+    /// The length of the longest path of kernels, copies and fills.
     pub depth: usize,
     /// The operation of each statement that has one.
     pub of_statement: Vector<StatementId, Option<OperationId>>,
@@ -275,11 +279,11 @@ pub struct Operations {
     pub batches: Vector<BatchId, Batch>,
     /// Fused launches.
     pub chains: Vector<ChainId, Chain>,
-    /// The temporaries without memory, which stay in registers of one chain.
+    /// The elided temporaries: they stay in registers of one chain and have no memory.
     pub left_out: BTreeSet<BufferId>,
-    /// The reason that chains were cut, if they were.
+    /// Why chains were cut, if they were.
     pub cut: Option<Cut>,
-    /// The number of branches that come after another one in its lane.
+    /// The number of branches that are serialised after another one in its lane.
     pub serialized: usize,
     /// The number of programmatic edges.
     pub overlapped: usize,
@@ -301,7 +305,7 @@ impl Operations {
         counts
     }
 
-    /// Computes the operation of each statement. Must be called after the list has changed.
+    /// Computes `of_statement`. Must be called after each change of the list.
     pub fn index(&mut self, statements: usize) {
         self.of_statement = Vector::filled(None, statements);
         for (at, operation) in self.list.enumerate() {
@@ -311,13 +315,13 @@ impl Operations {
         }
     }
 
-    /// Returns the chain of an operation, if it is one of fused launches.
+    /// Returns the chain of an operation that stands for fused launches.
     #[must_use]
     pub fn chain_of(&self, operation: &Operation) -> Option<ChainId> {
         Chain::at(self.chains.as_slice(), operation.sources.first()).map(ChainId::new)
     }
 
-    /// Returns the body that an operation stands in. A hub stands where those before it do.
+    /// Returns the conditional body that contains an operation. A hub is in the same body as its predecessors.
     pub fn body_of(&self, scopes: &Scopes, operation: &Operation) -> Option<ScopeId> {
         match (operation.sources.first(), &operation.what) {
             (Some(&source), _) => scopes.around(source),
@@ -329,7 +333,7 @@ impl Operations {
         }
     }
 
-    /// Returns the number of devices that operations are on.
+    /// Returns the number of devices with operations.
     pub fn devices(&self) -> usize {
         let mut devices: Vec<Device> = self.list.iter().map(|operation| operation.device).collect();
         devices.sort_unstable();
@@ -337,7 +341,7 @@ impl Operations {
         devices.len()
     }
 
-    /// Returns the number of edges between operations of two devices.
+    /// Returns the number of edges between operations on different devices.
     pub fn crossings(&self) -> usize {
         let crosses = |operation: &Operation| {
             let elsewhere = |before: &&OperationId| self.list[**before].device != operation.device;

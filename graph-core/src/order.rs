@@ -1,15 +1,15 @@
-//! Stage 1: the order of the work.
+//! The order of the statements. Stage 1 of the compiler.
 //!
-//! Inferred: an edge where two statements touch overlapping elements of a buffer and one of them writes, in program
-//! order, plus `#[after]`. Explicit: `#[after]` alone. Memory statements take part while the order is made (a launch that is
-//! `#[after]` an alloc also comes after the predecessors of the alloc) and are then contracted away, so that the same order
-//! holds in every lowering.
+//! Inferred order: an edge in program order between two statements that touch overlapping elements of a buffer, if
+//! one of them writes, plus `#[after]`. Explicit order: `#[after]` alone. Memory statements take part while the
+//! order is computed: a launch that is `#[after]` an alloc also follows the predecessors of the alloc. They are
+//! then contracted away, so that every lowering of allocations has the same order.
 //!
 //! Invariants of [`Ordered`]:
-//! - `reach` is the order on all statements, memory ones included;
-//! - `preds[s]` is the transitive reduction of `reach` on the statements that are not memory statements, and empty
-//!   for those that are;
-//! - under [`Order::Inferred`](crate::ir::Order::Inferred), two statements with conflicting accesses are ordered as they are written.
+//! - `reach` is the order of all statements, including memory statements;
+//! - `preds[s]` is the transitive reduction of `reach` on the other statements, and empty for memory statements;
+//! - under [`Order::Inferred`](crate::ir::Order::Inferred), statements with conflicting accesses are in program
+//!   order.
 
 mod frontier;
 mod functions;
@@ -30,30 +30,30 @@ pub use functions::{Function, FunctionId, Functions};
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// A program as lowered, not checked yet.
+/// A lowered program that is not checked yet.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`ReadWrite`](crate::ir::Mode::ReadWrite).
+    /// The program. Its `&mut` arguments of launches are still [`ReadWrite`](crate::ir::Mode::ReadWrite).
     pub program: Program,
     /// The polynomial of each of the program's `dims`.
     pub polys: Vector<DimId, Poly>,
-    /// Buffers with a fault that is already reported: they get no further errors.
+    /// Buffers with a reported error. They get no further errors.
     pub poisoned: Vector<BufferId, bool>,
-    /// True if an `#[after]` names something unknown, which is already reported: missing order is not an error then.
+    /// True if an `#[after]` names something unknown, which is already reported. A missing order is then no error.
     pub order_unknown: bool,
-    /// The parts of the program that may not run: in a sample of a structured function. Flat programs have none.
+    /// The regions of the program that may not run, in a sample of a structured function. Flat programs have none.
     pub regions: Regions,
 }
 
-/// Parts of a program that may not run, and the arguments that it has to write.
+/// Regions of a program that may not run, and the arguments that it must write.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
-    /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
-    /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
+    /// The ranges of arguments declared `&mut [MaybeUninit<T>; len]`: uninitialised at first, and written
+    /// completely at the end. Empty for a flat program, since the memory bound to it may be read.
     pub fresh: Vec<(BufferId, DimId, DimId)>,
-    /// The arguments among them whose contents are discarded before each launch.
+    /// The arguments in `fresh` whose contents are discarded before each launch.
     pub discarded: Vec<BufferId>,
-    /// The functions of a flat program's statements.
+    /// The functions of the statements of a flat program.
     pub functions: Functions,
     /// The regions, outer ones first.
     pub list: Vec<Region>,
@@ -61,29 +61,29 @@ pub struct Regions {
     pub choices: u32,
 }
 
-/// Consecutive statements that may not run: the turns of a loop, or an arm of a choice.
+/// Consecutive statements that may not run: the iterations of a loop, or an arm of a choice.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The first statement.
     pub first: StatementId,
-    /// The statement behind the last.
+    /// The statement after the last one.
     pub end: StatementId,
-    /// The number of regions that begin before it ends.
+    /// The index in the list after its last nested region.
     pub inner: usize,
-    /// The ranges of buffers that are written behind it, whether it runs or not.
+    /// The ranges of buffers that are written after it, even if it does not run.
     pub written: Vec<(BufferId, DimId, DimId)>,
-    /// Buffers that names stand for behind the choice, and the buffer that each is if this arm runs.
+    /// Pairs of a buffer that a name denotes after the choice, and the buffer that it denotes if this arm runs.
     pub joined: Vec<(BufferId, BufferId)>,
-    /// The choice that it is an arm of.
+    /// Its arm, if the region is an arm of a choice.
     pub arm: Option<Arm>,
-    /// The statement in front of it, if it is the body of a conditional node: then the device decides.
+    /// The condition before it, if it is a conditional body. The device then decides.
     pub condition: Option<StatementId>,
 }
 
-/// A buffer that a name stands for behind a choice, and the buffer that it is if one arm runs.
+/// A buffer that a name denotes after a choice, and the buffer that it denotes if one arm runs.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinedBuffer<'r> {
-    /// The buffer behind the choice.
+    /// The buffer after the choice.
     pub joined: BufferId,
     /// The buffer in the arm.
     pub buffer: BufferId,
@@ -98,13 +98,13 @@ pub struct Arm {
     pub choice: u32,
     /// The number of the arm.
     pub number: u32,
-    /// True for the last arm of a choice of which one arm always runs.
+    /// True for the last arm of a choice in which one arm always runs.
     pub completes: bool,
 }
 
 impl Regions {
-    /// Adds the bodies of the conditional nodes of a flat program, unless they are there. The arms of one statement are those of a
-    /// choice.
+    /// Adds the conditional bodies of a flat program, unless they were added before. The arms of one statement are
+    /// the arms of a choice.
     pub fn enclose(&mut self, scopes: &Scopes) {
         if !self.list.is_empty() || scopes.is_empty() {
             return;
@@ -138,14 +138,14 @@ impl Regions {
         self.choices = narrow(scopes.list.len());
     }
 
-    /// Returns the statement in front of the innermost body of a conditional node around a statement.
+    /// Returns the condition of the innermost conditional body around a statement.
     pub fn condition_of(&self, statement: StatementId) -> Option<StatementId> {
         let around = self.list.iter().filter(|region| (region.first..region.end).contains(&statement));
         around.filter_map(|region| region.condition).next_back()
     }
 
-    /// Returns the buffers that names stand for behind choices, each with one that it may be and the arm where it is; a buffer
-    /// comes before those that it is joined to.
+    /// Returns the buffers that names denote after choices, one entry for each arm. An entry comes after the
+    /// entries of its own `buffer`.
     pub fn joined(&self) -> Vec<JoinedBuffer<'_>> {
         let mut all: Vec<JoinedBuffer<'_>> = self
             .list
@@ -158,7 +158,7 @@ impl Regions {
         all
     }
 
-    /// Returns true if a statement does not stand in another arm of the choice that a region is an arm of.
+    /// Returns false if a statement is after the end of a region, or in another arm of the same choice.
     pub fn may_precede_end_of(&self, statement: StatementId, region: &Region) -> bool {
         let other = |one: &Region| match (one.arm, region.arm) {
             (Some(arm), Some(own)) => arm.choice == own.choice && arm.number != own.number,
@@ -168,7 +168,7 @@ impl Regions {
             && !self.list.iter().any(|one| (one.first..one.end).contains(&statement) && other(one))
     }
 
-    /// Returns true if two statements stand in different arms of one choice.
+    /// Returns true if two statements are in different arms of one choice.
     pub fn exclusive(&self, one: StatementId, other: StatementId) -> bool {
         let arms = |statement: StatementId| {
             let around =
@@ -190,13 +190,13 @@ pub struct Ordered {
     pub bounds: Bounds,
     /// The direct dependencies of the statements, with their causes. Acyclic.
     pub graph: OrderGraph,
-    /// The order on all statements.
+    /// The order of all statements.
     pub reach: Reach,
-    /// The reduced order on the statements that are not memory statements.
+    /// The reduced order of the statements that are not memory statements.
     pub preds: Vector<StatementId, Vec<StatementId>>,
-    /// The predecessors of each memory statement among the other statements.
+    /// The predecessors of each memory statement, without memory statements.
     pub memory_after: Vec<(StatementId, Vec<StatementId>)>,
-    /// Edges between such statements before reduction.
+    /// The number of edges between non-memory statements before reduction.
     pub edges_before_reduction: usize,
 }
 
@@ -207,7 +207,8 @@ pub enum Cause {
     Uses(BufferId),
     /// The later statement names the earlier one in its `#[after]`, at this index.
     After(u32),
-    /// The later statement is the record of an event, or the earlier one a wait for one.
+    /// The later statement is an event record, or the earlier one an event wait; likewise for values and
+    /// semaphores.
     Meeting,
 }
 
@@ -228,7 +229,7 @@ impl OrderGraph {
         self.0.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), cause);
     }
 
-    /// The direct predecessors of each statement; a statement stands there once for each cause.
+    /// Returns the direct predecessors of each statement, repeated once for each cause.
     fn preds(&self) -> Preds {
         let incoming = |to| {
             self.0.neighbors_directed(to, Direction::Incoming).map(|from| StatementId::new(from.index()))
@@ -236,14 +237,14 @@ impl OrderGraph {
         self.0.node_indices().map(|to| incoming(to).collect()).collect()
     }
 
-    /// The causes of the edges between two statements.
+    /// Returns the causes of the edges between two statements.
     fn causes(&self, from: StatementId, to: StatementId) -> impl Iterator<Item = Cause> + '_ {
         self.0
             .edges_connecting(NodeIndex::new(from.index()), NodeIndex::new(to.index()))
             .map(|edge| *edge.weight())
     }
 
-    /// Removes the edges that an `#[after]` made.
+    /// Removes the edges that come from an `#[after]`.
     fn remove_after(&mut self, from: StatementId, to: StatementId) {
         let (from, to) = (NodeIndex::new(from.index()), NodeIndex::new(to.index()));
         self.0.retain_edges(|graph, edge| {
@@ -251,14 +252,14 @@ impl OrderGraph {
         });
     }
 
-    /// Returns the statements of a shortest path from `from` to `to`, both included; empty if there is none.
+    /// Returns the statements of a shortest path, including both ends. Empty if there is none.
     pub fn path(&self, from: StatementId, to: StatementId) -> Vec<StatementId> {
         shortest_path(&self.0, from, to)
     }
 }
 
 impl Source {
-    /// Returns a flat program without reported faults, whose lengths and bounds have these values.
+    /// Makes a flat program without reported errors, whose lengths and bounds have these values.
     pub fn with_values(program: Program, functions: Functions, values: &Vector<DimId, u64>) -> Source {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let poisoned = Vector::filled(false, program.buffers.len());
@@ -266,17 +267,17 @@ impl Source {
         Source { program, polys, poisoned, order_unknown: false, regions }
     }
 
-    /// The bounds of an access as polynomials.
+    /// Returns the bounds of an access as polynomials.
     pub fn range(&self, access: &Access) -> (&Poly, &Poly) {
         (&self.polys[access.lo], &self.polys[access.hi])
     }
 
-    /// Returns the facts about bounds that the build checks first: lengths are at least 1, ranges lie in their buffers, no bound
-    /// is negative, fills and copies are not empty.
+    /// Returns the facts that the build checks first: lengths are at least 1, ranges are inside their buffers,
+    /// bounds are not negative, fills and copies are not empty.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
-            // A true comparison of constants is no fact that anything can follow from.
+            // Nothing follows from a true comparison of constants.
             if let (Some(low), Some(high)) = (low.as_constant(), high.as_constant())
                 && low <= high
             {
@@ -313,7 +314,8 @@ impl Source {
     }
 }
 
-/// Orders a program. A cycle is a diagnostic; the edge that closes it is left out then, so that the checks can go on.
+/// Orders a program. Reports a cycle as a diagnostic and drops the edge that closes it, so that the checks can go
+/// on.
 pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let bounds = Bounds::new(source.polys.clone(), source.facts());
     let mut graph = OrderGraph::new(source.program.statements.len());
@@ -338,11 +340,14 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
 }
 
-/// The order of events, flags and semaphores: a record, write or signal comes after all that is written before it, and all that is
-/// written after a wait comes after it, unless their order is explicit. A wait for a value or a semaphore also comes after the signals
-/// that are written before it: a device that puts the two into one queue, the wait first, would wait for an answer to a signal that it
-/// has not given. Bodies of conditional nodes, where none of them stand, are in that order by the statements around them.
-/// O(statements × such statements of explicit functions), else O(statements).
+/// Adds the order of events, values and semaphores, unless the order is explicit.
+///
+/// A record, write or signal runs after all statements written before it. All statements written after a wait run
+/// after it. A wait for a value or semaphore also runs after the signals written before it. Otherwise a device
+/// could queue the wait first, and wait for the answer to a signal that it has not sent. Conditional bodies contain
+/// no such statements; the statements around them order them.
+///
+/// O(statements × such statements) if a function has explicit order, else O(statements).
 fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(StatementId, StatementId)) {
     if !program.statements.iter().any(|statement| statement.kind.meeting().is_some()) {
         return;
@@ -381,8 +386,8 @@ fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(State
     }
 }
 
-/// The order and the direct predecessors that make it; where it has cycles, the order without the `#[after]` that points forward, with
-/// CW204 for each.
+/// Returns the order and the direct predecessors. While there is a cycle, reports CW204 and removes its forward
+/// `#[after]` edge.
 fn without_cycles(
     program: &Program,
     graph: &mut OrderGraph,
@@ -394,7 +399,7 @@ fn without_cycles(
             Ok(reach) => return (reach, preds),
             Err(Cycle { path }) => path,
         };
-        // Inferred edges point forward in the text, so a cycle has an `#[after]` that names a later statement.
+        // Inferred edges follow program order, so a cycle has an `#[after]` that names a later statement.
         let step = (0..path.len())
             .map(|i| (path[i], path[(i + 1) % path.len()]))
             .filter(|&(from, to)| from >= to)
@@ -409,7 +414,7 @@ fn without_cycles(
             unreachable!("a cycle without an edge that points forward")
         };
         let found = cycle(program, graph, &path, to, index);
-        // Statements that a loop of a builder makes may close several cycles of one text.
+        // Statements made by a loop of a builder may close several cycles with equal text.
         let is_told = |told: &Diagnostic| (&told.message, &told.notes) == (&found.message, &found.notes);
         if !diagnostics.iter().any(is_told) {
             diagnostics.push(found);
@@ -425,7 +430,6 @@ fn cycle(
     to: StatementId,
     index: u32,
 ) -> Diagnostic {
-    // The message lists the cycle from the statement that carries the `#[after]`.
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;
@@ -472,7 +476,7 @@ fn cycle(
         .help(format!("remove `{}` from this `#[after]`, or move the statement", name(path_before(path, to))))
 }
 
-/// Returns texts with equal ones in a row as one: statements that a loop of a builder makes have one name and one line.
+/// Merges consecutive equal texts. Statements made by a loop of a builder have one name and one line.
 fn in_a_row(
     texts: impl IntoIterator<Item = String>,
     several: impl Fn(String, usize) -> String,
@@ -488,7 +492,7 @@ fn in_a_row(
     rows.into_iter().map(row).collect()
 }
 
-/// The node before `to` on the cycle.
+/// Returns the node before `to` on the cycle.
 fn path_before(path: &[StatementId], to: StatementId) -> StatementId {
     let at = path.iter().position(|&node| node == to).unwrap_or(0);
     path[(at + path.len() - 1) % path.len()]
@@ -497,15 +501,15 @@ fn path_before(path: &[StatementId], to: StatementId) -> StatementId {
 /// Direct predecessors of every statement, before reduction.
 type Preds = Vector<StatementId, Vec<StatementId>>;
 
-/// The order with memory statements contracted away: the predecessors of the others, and what each memory statement
-/// stands after.
+/// Contracts memory statements away. Returns the predecessors of the other statements, and the predecessors of each
+/// memory statement.
 fn contracted(
     program: &Program,
     reach: &Reach,
     mut preds: Preds,
 ) -> (Preds, Vec<(StatementId, Vec<StatementId>)>) {
     let is_memory = |id: StatementId| program.statements[id].kind.is_memory();
-    // In topological order, the predecessors of a memory statement stand for it.
+    // In topological order, the predecessors of a memory statement replace it.
     for &id in reach.topological() {
         if preds[id].iter().any(|&pred| is_memory(pred)) {
             let mut list = Vec::with_capacity(preds[id].len());

@@ -1,27 +1,28 @@
-//! Programmatic dependent launch: the edges by which a kernel may start before its predecessor has ended.
+//! Programmatic dependent launch (PDL): marks the edges by which a kernel may start before its predecessor has
+//! ended.
 //!
-//! A programmatic edge to a kernel that begins with `griddepcontrol.wait`, in all threads and before any other instruction, orders
-//! like a full edge:
-//! - A thread passes the wait when all kernels before the edge have completed and their writes are visible. No effect of the
-//!   kernel comes before the wait.
-//! - A grid completes when all its threads have ended, so after all of them have passed the wait.
-//! - By induction along the order, the completion of a kernel implies the completion of all kernels from which a path of full
-//!   and programmatic edges leads to it: a full edge waits for the completion of its producer too.
+//! A programmatic edge orders like a full edge if the consumer begins with `griddepcontrol.wait`, in all threads
+//! and before any other instruction:
+//! - A thread passes the wait when all kernels before the edge have completed and their writes are visible. The
+//!   kernel has no effect before the wait.
+//! - A grid completes when all its threads have ended, that is after all of them have passed the wait.
+//! - By induction along the order, the completion of a kernel implies the completion of all kernels with a path of
+//!   full and programmatic edges to it. A full edge also waits for the completion of its producer.
 //!
-//! This holds whenever the consumer is launched. So a programmatic edge requires only that the consumer begins with the wait.
+//! This holds at any launch time of the consumer. So the only requirement is that the consumer begins with the
+//! wait.
 //!
-//! A library call may be the producer. If its captured nodes do not end in one kernel, the build adds a full edge instead.
+//! The producer may be a library call. If its captured nodes do not end in one kernel, the build adds a full edge
+//! instead. The consumer may be the kernel that sets the conditions of a statement; the conditional node follows it
+//! by a full edge.
 //!
-//! Edges are one to one: from a producer to its only dependent kernel, whose only dependency it is except for memory nodes. With
-//! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to
-//! 0.99 (benches/results).
+//! Edges are one to one: the consumer is the producer's only dependent kernel, and the producer is the consumer's
+//! only dependency except for memory nodes. With 16 dependents of one producer, programmatic edges took 1.09 to
+//! 1.16 of the time of full edges; one-to-one edges took 0.65 to 0.99 (benches/results). Both kernels are on one
+//! device.
 //!
-//! The consumer may be the kernel that sets the conditions of a statement. The conditional node comes behind it by a full edge.
-//!
-//! The two kernels are of one device: an edge between two devices is full.
-//!
-//! If no other node is on the levels of the two, and the producer fills the device or both are tiny, the edge leaves by the
-//! launch-order port: the consumer is launched when all blocks of the producer have begun, not when they have ended.
+//! If no other node is on the two levels, and the producer fills the device or both kernels are tiny, the edge
+//! leaves by the launch-order port: the consumer is launched once all blocks of the producer have started.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +32,8 @@ use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
 
-/// Marks the programmatic edges of a list of operations, and returns their number. `run` returns the launch of an operation, or the
-/// kernel that sets the conditions of a statement.
+/// Marks the programmatic edges in a list of operations, and returns their number. `run` returns the launch of an
+/// operation, or of the kernel that sets the conditions of a statement.
 pub fn mark(
     list: &mut Vector<OperationId, Operation>,
     tuning: &Tuning,
@@ -78,11 +79,11 @@ indices! {
     struct Level;
 }
 
-/// The levels of the operations, without memory nodes. Operations of one level are assumed to run concurrently.
+/// The level of each operation, without memory nodes. Operations on one level are assumed to run concurrently.
 struct OperationLevels {
     /// The level of each operation.
     of: Vector<OperationId, Level>,
-    /// The number of nodes of each level.
+    /// The number of nodes on each level.
     counts: Vector<Level, usize>,
 }
 
@@ -104,14 +105,15 @@ impl OperationLevels {
         levels
     }
 
-    /// Returns the number of operations on the level of an operation, itself included.
+    /// Returns the number of operations on the level of an operation, including itself.
     fn count(&self, operation: OperationId) -> usize {
         self.counts[self.of[operation]]
     }
 }
 
-/// Returns, for each statement, its dependents by programmatic edges as [`mark`] finds them after emission. Memory nodes have full edges: a path
-/// from the producer through a free and an alloc to the consumer would make the consumer wait for the end of the producer.
+/// Returns, for each statement, the dependents that will have a programmatic edge when [`mark`] runs after
+/// emission. Memory nodes have full edges: a path from the producer through a free and an alloc to the consumer
+/// would make the consumer wait for the end of the producer.
 pub fn followers(
     program: &Program,
     reach: &Reach,

@@ -1,4 +1,5 @@
-//! Cycles and shortest paths of a directed graph, for messages. Iterative: graphs here are as deep as they are long.
+//! Shortest paths and shortest cycles of a directed graph, for messages. Iterative, since these graphs can be very
+//! deep.
 
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -6,19 +7,19 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::index::{Index, Vector};
 use crate::ir::StatementId as Node;
 
-/// Returns the nodes of a shortest path from `from` to `to`, both included; empty if there is none.
+/// Returns the nodes of a shortest path from `from` to `to`, including both. Empty if there is none.
 ///
-/// O(nodes + edges · log nodes). Deterministic for the same order of edges.
+/// O(nodes + edges · log nodes). Deterministic for a given order of the edges.
 pub(crate) fn shortest_path<N, E>(graph: &DiGraph<N, E>, from: Node, to: Node) -> Vec<Node> {
     let goal = NodeIndex::new(to.index());
     let found = astar(graph, NodeIndex::new(from.index()), |node| node == goal, |_| 1u32, |_| 0);
     found.map_or(Vec::new(), |(_, path)| path.iter().map(|&node| node_of(node)).collect())
 }
 
-/// Returns the nodes of a shortest cycle through the smallest node that is on one, beginning with it; empty if the graph
-/// is acyclic. The last node has an edge to the first.
+/// Returns a shortest cycle through the smallest node that is on a cycle, beginning with that node. Empty if the
+/// graph is acyclic. The last node has an edge to the first.
 ///
-/// O(nodes + edges · log nodes): strongly connected components by Kosaraju's algorithm, then a shortest path.
+/// O(nodes + edges · log nodes): Kosaraju's strongly connected components, then a shortest path.
 pub(crate) fn shortest_cycle<N, E>(graph: &DiGraph<N, E>) -> Vec<Node> {
     let on_cycle = |component: &Vec<NodeIndex>| match component[..] {
         [single] => graph.contains_edge(single, single),
@@ -31,12 +32,11 @@ pub(crate) fn shortest_cycle<N, E>(graph: &DiGraph<N, E>) -> Vec<Node> {
     let start = node_of(*first);
     let rest = graph.neighbors(*first).map(|next| shortest_path(graph, node_of(next), start));
     let mut shortest = rest.filter(|path| !path.is_empty()).min_by_key(Vec::len).unwrap_or_default();
-    // The path leads back to the start, which goes to the front.
     shortest.rotate_right(1);
     shortest
 }
 
-/// Makes the graph of the nodes of `preds` in which `preds[v]` lists the direct predecessors of `v`.
+/// Makes a graph from `preds`, where `preds[v]` lists the direct predecessors of `v`.
 pub(crate) fn graph_of(preds: &Vector<Node, Vec<Node>>) -> DiGraph<(), ()> {
     let mut graph = DiGraph::with_capacity(preds.len(), preds.iter().map(Vec::len).sum());
     preds.iter().for_each(|_| {

@@ -1,7 +1,8 @@
-//! SVG elements, their colours, and numbers as text: all pictures and reports are made of these.
+//! SVG elements, colours and number formatting, shared by all pictures and reports.
 //!
-//! Colours are presentation attributes of the elements. A page that holds a picture has a rule of CSS for each of them
-//! ([`COLOURS`]), which the attributes give way to: so one picture serves files of its own and pages with a dark scheme.
+//! Colours are presentation attributes of the elements. A page that embeds a picture adds one CSS rule for each
+//! colour ([`COLOURS`]), which overrides the attribute. The same picture thus works as a file and in a page with a
+//! dark scheme.
 
 use std::fmt::{Display, Write};
 
@@ -9,35 +10,35 @@ use std::fmt::{Display, Write};
 pub const GROUND: &str = "#ffffff";
 /// Text.
 pub const DARK: &str = "#1f2328";
-/// Text beside other text.
+/// Secondary text.
 pub const FAINT: &str = "#6e7781";
-/// Lines behind boxes.
+/// Grid lines behind boxes.
 pub const GRID: &str = "#e3e6ea";
 /// Lines around boxes, and edges.
 pub const LINE: &str = "#8a929c";
-/// The critical path of a profile, and the buffers of a lower bound.
+/// The critical path of a profile, and the buffers that make a lower bound.
 pub const CRITICAL: &str = "#d1242f";
-/// Bars beside the critical path.
+/// Bars that are not on the critical path.
 pub const BAR: &str = "#54aeff";
-/// A bar on the critical path that others stand within.
+/// A bar on the critical path that contains other bars.
 pub const PALE_CRITICAL: &str = "#ffc1c0";
-/// A bar beside the critical path that others stand within.
+/// A bar off the critical path that contains other bars.
 pub const PALE_BAR: &str = "#c8e1ff";
 /// The bar of a whole launch.
 pub const LAUNCH: &str = "#57606a";
 /// Text on a bar.
 pub const ON_BAR: &str = "#fffffe";
-/// The background of a body of a condition.
+/// The background of a conditional body.
 pub const BODY: &str = "#f6f8fa";
 /// The background of estimates.
 pub const ESTIMATE: &str = "#eaeef2";
-/// Colours of boxes that names are written on.
+/// Fill colours of boxes with text.
 pub const FILLS: [&str; 10] = [
     "#cfe2ff", "#ffe3c2", "#d1f0d8", "#e6d9ff", "#fff3b8", "#ffd6e0", "#d3f3f5", "#e3ead0", "#f5d9c9",
     "#d9def2",
 ];
 
-/// The colours of pictures, each with the one that takes its place in a dark scheme.
+/// All colours, each with its replacement in a dark scheme.
 pub const COLOURS: [(&str, &str); 23] = [
     (GROUND, "#0d1117"),
     (DARK, "#e6edf3"),
@@ -64,10 +65,10 @@ pub const COLOURS: [(&str, &str); 23] = [
     (FILLS[9], "#2c3560"),
 ];
 
-/// The family of fonts whose characters are equally wide.
+/// A monospace font family.
 pub const MONO: &str = "ui-monospace, 'DejaVu Sans Mono', monospace";
 
-/// Returns a text as the content or an attribute of an element: without the characters that XML does not allow.
+/// Escapes text for the content or an attribute of an element, and removes characters that XML does not allow.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -87,71 +88,71 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Returns true for characters that change the direction of the text behind them.
+/// Returns true for characters that change the direction of the text after them.
 #[must_use]
 pub fn is_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The look of a text.
+/// The style of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// The height, in pixels.
+    /// The font size in pixels.
     pub size: f64,
     /// The colour.
     pub fill: &'static str,
-    /// True for bold letters.
+    /// True for bold text.
     pub bold: bool,
-    /// True for letters of one width.
+    /// True for a monospace font.
     pub mono: bool,
-    /// `start`, `middle` or `end`.
+    /// The text anchor: `start`, `middle` or `end`.
     pub anchor: &'static str,
 }
 
 impl Style {
-    /// Returns the look of plain text.
+    /// Returns the style of primary text.
     #[must_use]
     pub const fn dark(size: f64) -> Style {
         Style { size, fill: DARK, bold: false, mono: false, anchor: "start" }
     }
 
-    /// Returns the look of text beside other text.
+    /// Returns the style of secondary text.
     #[must_use]
     pub const fn faint(size: f64) -> Style {
         Style { fill: FAINT, ..Style::dark(size) }
     }
 
-    /// Returns it with letters of one width.
+    /// Returns the style in a monospace font.
     #[must_use]
     pub const fn mono(self) -> Style {
         Style { mono: true, ..self }
     }
 
-    /// Returns it with bold letters.
+    /// Returns the style in bold.
     #[must_use]
     pub const fn bold(self) -> Style {
         Style { bold: true, ..self }
     }
 
-    /// Returns it for text that ends where it is placed.
+    /// Returns the style anchored at the end of the text.
     #[must_use]
     pub const fn at_end(self) -> Style {
         Style { anchor: "end", ..self }
     }
 
-    /// Returns it for text whose middle is where it is placed.
+    /// Returns the style anchored at the middle of the text.
     #[must_use]
     pub const fn centred(self) -> Style {
         Style { anchor: "middle", ..self }
     }
 }
 
-/// An SVG that is being drawn.
+/// An SVG picture that is being drawn.
 #[derive(Debug)]
 pub struct Canvas(String);
 
 impl Canvas {
-    /// Returns an empty picture. Coordinates are pixels, to the right and downwards.
+    /// Makes an empty picture. Coordinates are in pixels, to the right and downwards.
     #[must_use]
     pub fn open(width: f64, height: f64) -> Canvas {
         Canvas(format!(
@@ -168,12 +169,12 @@ impl Canvas {
         self.0
     }
 
-    /// Adds markup as it is.
+    /// Adds markup verbatim.
     pub fn raw(&mut self, markup: impl Display) {
         let _ = writeln!(self.0, "{markup}");
     }
 
-    /// Adds a line of text. `x` and `y` are the left end of its base line, or what the style says.
+    /// Adds a line of text. `x` and `y` are the position of the style's anchor on the base line.
     pub fn text(&mut self, x: f64, y: f64, style: Style, text: &str) {
         let Style { size, fill, bold, mono, anchor } = style;
         let family = if mono { format!(" font-family=\"{MONO}\"") } else { String::new() };
@@ -185,11 +186,12 @@ impl Canvas {
         ));
     }
 
-    /// Adds a box with a text that browsers show for it. Nothing is drawn that is not wider than 0.
+    /// Adds a box with a tooltip. A box without width is not drawn.
     pub fn area(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str, title: &str) {
         if width > 0.0 {
             self.raw(format_args!(
-                "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{}</title></rect>",
+                "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height:.1}\" \
+                 fill=\"{fill}\"><title>{}</title></rect>",
                 width.max(0.4),
                 escape(title)
             ));
@@ -204,7 +206,7 @@ impl Canvas {
     }
 }
 
-/// Returns a text of at most so many characters: the middle is left out.
+/// Shortens a text to `most` characters by replacing its middle with an ellipsis.
 #[must_use]
 pub fn shortened(text: &str, most: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
@@ -217,7 +219,8 @@ pub fn shortened(text: &str, most: usize) -> String {
     first.iter().chain(&['…']).chain(last).collect()
 }
 
-/// Returns a path of at most so many characters: `block[3].attention.q`, `…attention.q`, `…q`. `None` if its last name is longer.
+/// Shortens a path to `most` characters: `block[3].attention.q`, `…attention.q`, `…q`. `None` if its last name is
+/// longer.
 #[must_use]
 pub fn shortened_path(path: &str, most: usize) -> Option<String> {
     if path.chars().count() <= most {
@@ -228,7 +231,7 @@ pub fn shortened_path(path: &str, most: usize) -> Option<String> {
     fitting.next().map(|part| format!("…{part}"))
 }
 
-/// Returns a name with `..` in place of each index.
+/// Returns a name with each index replaced by `..`.
 #[must_use]
 pub fn folded(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
@@ -248,7 +251,7 @@ pub fn folded(name: &str) -> String {
     text
 }
 
-/// Returns the path of a statement without the places of calls: `layer[2].up` of `layer:12[2].up`.
+/// Returns the path of a statement without the line numbers of calls: `layer[2].up` for `layer:12[2].up`.
 #[must_use]
 pub fn without_places(path: &str) -> String {
     let mut parts = path.split(':');
@@ -259,20 +262,20 @@ pub fn without_places(path: &str) -> String {
     text
 }
 
-/// Returns a number of bytes or of time as a coordinate.
+/// Converts bytes or a time to a coordinate.
 #[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a picture needs no more than 52 bits")]
 #[must_use]
 pub fn real(number: u64) -> f64 {
     number as f64
 }
 
-/// Returns a count as a coordinate.
+/// Converts a count to a coordinate.
 #[must_use]
 pub fn count(number: usize) -> f64 {
     u64::try_from(number).map_or(f64::MAX, real)
 }
 
-/// Returns the whole part of a small number; 0 for negative ones.
+/// Truncates a number to its integer part. 0 for negative numbers.
 #[allow(
     clippy::as_conversions,
     clippy::cast_possible_truncation,
@@ -284,7 +287,7 @@ pub fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// Formats a number of bytes with a binary unit: with two decimals where they say all, else with one.
+/// Formats bytes with a binary unit: with up to two decimals if that is exact, else with one.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -301,7 +304,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Formats a count with the word for what is counted, whose plural ends in `s`, `es` or `ies`.
+/// Formats a count with its noun. The plural ends in `s`, `es` or `ies`.
 #[must_use]
 pub fn counted(count: usize, word: &str) -> String {
     let plural = |stem: &str, end: &str| format!("{count} {stem}{end}");

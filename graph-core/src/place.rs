@@ -1,11 +1,12 @@
-//! Stage 3: the live ranges of the buffers.
+//! Computes the live range of each buffer, from the order of the statements. Stage 3 of the compiler.
 //!
 //! Invariants of [`Placed`]:
-//! - a buffer without users that no other graph hands over has no live range;
-//! - `ends` of a buffer are the maximal ones of its users and of the statements that its `free` is `#[after]`: exactly the dependencies
-//!   of the free;
-//! - `begins` are the minimal ones of its users and of the statements that are `#[after]` its alloc;
-//! - `before(b, c)`: every end of `b` strictly precedes every begin of `c`. Only then may `c` reuse bytes of `b`.
+//! - an allocated buffer without users has no live range;
+//! - `ends` of a buffer are the maximal elements of its users and of the statements that its `free` is `#[after]`:
+//!   exactly the dependencies of the free;
+//! - `begins` are the minimal elements of its users and of the statements that are `#[after]` its alloc;
+//! - `before(b, c)` holds if every end of `b` strictly precedes every begin of `c`. Only then may `c` reuse bytes
+//!   of `b`.
 
 use crate::index::Vector;
 use crate::ir::{BufferId, Lifetime, Origin, Program, StatementId};
@@ -15,34 +16,35 @@ use crate::scopes::Scopes;
 /// The live ranges of the buffers of a program.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// The order of the statements; memory statements are isolated in it.
+    /// The order of the statements. Memory statements are isolated nodes in it.
     pub reach: Reach,
-    /// An entry for each buffer of the program; `None` if the graph neither allocates nor frees it.
+    /// The live range of each buffer. `None` if the graph neither allocates nor frees it.
     pub live_ranges: Vector<BufferId, Option<LiveRange>>,
 }
 
 /// The live range of a buffer that the graph allocates or frees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveRange {
-    /// True if this graph allocates it.
+    /// True if the graph allocates it.
     pub allocated: bool,
-    /// True if this graph frees it.
+    /// True if the graph frees it.
     pub freed: bool,
-    /// All statements that access it, in ascending order.
+    /// All statements that access it, ascending.
     pub users: Vec<StatementId>,
     /// The minimal users: those that need an edge from the alloc.
     pub first: Vec<StatementId>,
-    /// The statements that the alloc is `#[after]`.
+    /// The statements that the alloc is `#[after]`, without those that another of them follows.
     pub alloc_after: Vec<StatementId>,
-    /// The minimal statements after the alloc: all ends of a buffer must precede them for this one to reuse its bytes.
+    /// The minimal statements after the alloc. For this buffer to reuse bytes of another one, all ends of that one
+    /// must precede them.
     pub begins: Vec<StatementId>,
     /// The dependencies of the free.
     pub ends: Vec<StatementId>,
 }
 
 impl Placed {
-    /// Returns true if the live range of `b` ends before that of `c` begins in every schedule of the order. Bytes of taken-over buffers are
-    /// not reused.
+    /// Returns true if the live range of `b` ends before the live range of `c` begins, in every schedule of the
+    /// order. Bytes of taken-over buffers are not reused.
     pub fn before(&self, b: BufferId, c: BufferId) -> bool {
         let (Some(b), Some(c)) = (&self.live_ranges[b], &self.live_ranges[c]) else { return false };
         b.allocated
@@ -52,8 +54,8 @@ impl Placed {
 }
 
 impl Placed {
-    /// Extends the live ranges that begin or end in a body of a conditional node to all of the outermost one: memory nodes stand
-    /// outside of bodies.
+    /// Extends each live range that begins or ends in a conditional body to the whole outermost conditional. Memory
+    /// nodes are not allowed in bodies.
     pub fn hoist(&mut self, scopes: &Scopes) {
         if scopes.is_empty() {
             return;
@@ -75,11 +77,11 @@ impl Placed {
     }
 }
 
-/// Computes the live ranges under `edges`: those of the program, and added ones.
+/// Computes the live ranges under `edges`: the edges of the program and added ones.
 ///
 /// # Errors
 ///
-/// A cycle that added edges close.
+/// A cycle that the added edges close.
 pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
     let mut preds = Vector::filled(Vec::new(), program.statements.len());
     for &(from, to) in edges {
@@ -120,7 +122,7 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
     Ok(Placed { reach, live_ranges })
 }
 
-/// The statements that a live range is made of.
+/// The statements that determine live ranges.
 struct Uses<'p> {
     /// The users of each buffer, ascending.
     users: Vector<BufferId, Vec<StatementId>>,

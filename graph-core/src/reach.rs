@@ -1,13 +1,16 @@
-//! Reachability in bit rows: the one relation that inference, checks, frees and planning ask.
+//! Reachability of the order graph, as one row of ancestor bits for each node.
+//!
+//! Inference, checks, free placement and planning all query this relation. It is built in topological order: the
+//! row of a node is the union of the rows of its direct predecessors.
 //!
 //! Invariants:
-//! - Nodes are `0..n`; the topological order is the one that takes the smallest index among what is ready, so nodes
-//!   that are numbered in a valid order keep it.
-//! - Bit `i` of a row is the node at *position* `i` of that order, never the node's index. A row of ancestors
-//!   therefore ends before its node's own position, and the lowest bit of any set of nodes is a minimal one.
-//! - Rows share their blocks: a node's row is made of those of its direct predecessors.
+//! - Nodes are `0..n`. The topological order always takes the smallest ready index, so a valid numbering is kept.
+//! - Bit `i` of a row stands for the node at *position* `i` of that order, not for node index `i`. The ancestors of
+//!   a node therefore have lower bits than its own position, and the lowest bit of a set of nodes is a minimal
+//!   node.
+//! - Rows share equal blocks ([`SharedRows`]).
 //! - A node is neither its own ancestor nor its own descendant.
-//! - Nothing recurses: graphs here are as deep as they are long.
+//! - Nothing recurses, since these graphs can be very deep.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +21,7 @@ use crate::index::{Index, Vector, ids, indices};
 use crate::paths::{graph_of, shortest_cycle};
 use crate::rows::{Row, SharedRows};
 
-/// A node of an order: the nodes of all orders here are the statements of a program.
+/// A node of an order: a statement of a program.
 pub type Node = crate::ir::StatementId;
 
 indices! {
@@ -26,10 +29,10 @@ indices! {
     pub struct Position;
 }
 
-/// The order's cycle: each node of `path` precedes the next one, and the last precedes the first.
+/// A cycle of the order: each node of `path` precedes the next one, and the last precedes the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// The nodes on the cycle, each once, beginning with the smallest of them.
+    /// The nodes on the cycle without repetition, beginning with the smallest.
     pub path: Vec<Node>,
 }
 
@@ -41,7 +44,7 @@ impl std::fmt::Display for Cycle {
 
 impl std::error::Error for Cycle {}
 
-/// The strict order that a graph's edges make.
+/// The strict partial order that the edges of a graph define.
 #[derive(Clone, Debug)]
 pub struct Reach {
     topological: Vector<Position, Node>,
@@ -50,28 +53,29 @@ pub struct Reach {
     /// The positions of the ancestors of each node.
     ancestors: SharedRows<Node>,
     reduced: Vector<Node, Vec<Node>>,
-    /// True for the nodes that precede some other.
+    /// True for nodes with a successor.
     followed: Vector<Node, bool>,
-    /// The positions of the descendants of each node; computed at the first use.
+    /// The positions of the descendants of each node, computed at first use.
     descendants: OnceLock<SharedRows<Node>>,
 }
 
 impl Reach {
-    /// The order of the nodes of `preds`, where `preds[v]` lists nodes that come before `v`, in any order and any number
-    /// of times.
+    /// Computes the order from direct predecessors. `preds[v]` lists nodes before `v`, in any order and with
+    /// repetitions.
     ///
     /// # Errors
     ///
-    /// A cycle, whole.
+    /// A complete cycle.
     ///
     /// # Panics
     ///
-    /// If a predecessor is not a node of `preds`: indices are the caller's own.
+    /// If a predecessor is not a node of `preds`.
     ///
     /// # Complexity
     ///
-    /// O(edges + edges kept by the reduction × n / 512) time and n² / 256 + 64 n bytes where a node has most ancestors in common with one
-    /// of its predecessors, as in chains, fork-joins and layers; at most O(edges kept × n / 64) time and n² / 15 bytes.
+    /// O(edges + reduced edges × n / 512) time and n² / 256 + 64 n bytes if each node shares most ancestors with
+    /// one of its predecessors, as in chains, fork-joins and layers. At worst O(reduced edges × n / 64) time and n²
+    /// / 15 bytes.
     pub fn of(preds: &Vector<Node, Vec<Node>>) -> Result<Reach, Cycle> {
         let n = preds.len();
         let topological = topological(preds)?;
@@ -94,7 +98,7 @@ impl Reach {
             let mut row = ancestors.fill(v);
             let mut kept = Vec::new();
             let mut level = 0;
-            // All that leads to a predecessor from here lies later, so its row is merged before the bit is tested.
+            // Nearest first: if one predecessor precedes another, the row of the later one was merged already.
             for &at in &nearest_first {
                 if row.has(at) {
                     continue;
@@ -114,7 +118,7 @@ impl Reach {
         Ok(Reach { topological, position, levels, ancestors, reduced, followed, descendants })
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.topological.len()
@@ -126,7 +130,7 @@ impl Reach {
         self.topological.is_empty()
     }
 
-    /// Returns true if there is a path from `a` to `b`; no node precedes itself.
+    /// Returns true if there is a path from `a` to `b`. No node precedes itself.
     #[must_use]
     pub fn precedes(&self, a: Node, b: Node) -> bool {
         self.ancestor_row(b).has(self.position[a])
@@ -138,13 +142,13 @@ impl Reach {
         self.precedes(a, b) || self.precedes(b, a)
     }
 
-    /// Returns the nodes that precede none and follow none.
+    /// Returns the nodes without predecessors and successors.
     pub fn isolated(&self) -> impl Iterator<Item = Node> + '_ {
         let nodes = self.reduced.enumerate();
         nodes.filter(|(v, before)| before.is_empty() && !self.followed[*v]).map(|(v, _)| v)
     }
 
-    /// Every node, each after all that precede it.
+    /// Returns all nodes in topological order.
     #[must_use]
     pub fn topological(&self) -> &Vector<Position, Node> {
         &self.topological
@@ -156,46 +160,46 @@ impl Reach {
         &self.position
     }
 
-    /// For each node the number of edges on the longest path to it.
+    /// Returns, for each node, the number of edges on the longest path to it.
     #[must_use]
     pub fn levels(&self) -> &Vector<Node, u32> {
         &self.levels
     }
 
-    /// The nodes on a longest path: 0 without nodes.
+    /// Returns the number of nodes on a longest path. 0 without nodes.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.levels.iter().max().map_or(0, |deepest| deepest + 1)
     }
 
-    /// All that precede `b`, in topological order.
+    /// Returns all nodes that precede `b`, in topological order.
     pub fn ancestors(&self, b: Node) -> impl Iterator<Item = Node> + '_ {
         self.ancestor_row(b).ones().map(|at: Position| self.topological[at])
     }
 
-    /// All that `a` precedes, in topological order.
+    /// Returns all nodes that `a` precedes, in topological order.
     pub fn descendants(&self, a: Node) -> impl Iterator<Item = Node> + '_ {
         self.descendant_row(a).ones().map(|at: Position| self.topological[at])
     }
 
-    /// The ancestors of `b` as bits by position.
+    /// Returns the ancestors of `b` as bits by position.
     #[must_use]
     pub fn ancestor_row(&self, b: Node) -> Row<'_> {
         self.ancestors.row(b)
     }
 
-    /// The descendants of `a` as bits by position.
+    /// Returns the descendants of `a` as bits by position.
     #[must_use]
     pub fn descendant_row(&self, a: Node) -> Row<'_> {
         self.descendants.get_or_init(|| self.descendant_rows()).row(a)
     }
 
-    /// The nodes of a row of bits by position, in topological order.
+    /// Returns the nodes of a row of bits by position, in topological order.
     pub fn nodes<'r>(&'r self, row: &'r [u64]) -> impl Iterator<Item = Node> + 'r {
         ones(row).map(|at| self.topological[at])
     }
 
-    /// A row of bits by position, with the bits of `nodes` set.
+    /// Returns a row of bits by position with the bits of `nodes` set.
     #[must_use]
     pub fn row<'n>(&self, nodes: impl IntoIterator<Item = &'n Node>) -> Vec<u64> {
         let mut row = vec![0; words(self.len())];
@@ -205,20 +209,20 @@ impl Reach {
         row
     }
 
-    /// The fewest edges that make this order: for each node its direct predecessors, sorted, each once.
+    /// Returns the transitive reduction: for each node its direct predecessors, sorted, without duplicates.
     #[must_use]
     pub fn reduced(&self) -> &Vector<Node, Vec<Node>> {
         &self.reduced
     }
 
-    /// Returns the maximal predecessors of each node: those that precede no other of them, sorted, each once. For the lists
-    /// that made this order that is the transitive reduction.
+    /// Returns the maximal predecessors of each node, sorted, without duplicates. For the lists that this order was
+    /// made from, this is the transitive reduction.
     #[must_use]
     pub fn reduce(&self, preds: &Vector<Node, Vec<Node>>) -> Vector<Node, Vec<Node>> {
         preds.iter().map(|list| self.maximal(list)).collect()
     }
 
-    /// The nodes of `nodes` that precede no other of them, sorted, each once.
+    /// Returns the nodes that precede no other node of the list, sorted, without duplicates.
     #[must_use]
     pub fn maximal(&self, nodes: &[Node]) -> Vec<Node> {
         if nodes.len() < 2 {
@@ -236,7 +240,7 @@ impl Reach {
         kept(latest_first, |v, later| v == later || self.precedes(v, later))
     }
 
-    /// The nodes of `nodes` that no other of them precedes, sorted, each once.
+    /// Returns the nodes that no other node of the list precedes, sorted, without duplicates.
     #[must_use]
     pub fn minimal(&self, nodes: &[Node]) -> Vec<Node> {
         if nodes.len() < 2 {
@@ -253,7 +257,7 @@ impl Reach {
         kept(earliest_first, |v, earlier| v == earlier || self.precedes(earlier, v))
     }
 
-    /// Returns the nodes that every node of `nodes` precedes, as bits by position: every node where `nodes` is empty.
+    /// Returns the common descendants of `nodes`, as bits by position. All nodes if `nodes` is empty.
     #[must_use]
     pub fn common_descendant_row(&self, nodes: &[Node]) -> Vec<u64> {
         let Some((&first, rest)) = nodes.split_first() else {
@@ -266,8 +270,8 @@ impl Reach {
         row
     }
 
-    /// The minimal ones of the common descendants, in topological order: with few of them, far fewer steps than
-    /// listing all.
+    /// Returns the minimal common descendants, in topological order. With few of them, this takes far fewer steps
+    /// than listing all.
     #[must_use]
     pub fn first_common_descendants(&self, nodes: &[Node]) -> Vec<Node> {
         if nodes.iter().any(|&v| !self.followed[v]) {
@@ -290,7 +294,7 @@ impl Reach {
         first
     }
 
-    /// Returns the positions of the descendants of each node, from those of its direct successors.
+    /// Computes the positions of the descendants of each node, from the rows of its direct successors.
     fn descendant_rows(&self) -> SharedRows<Node> {
         let mut rows = SharedRows::new(self.len(), self.len());
         let followers = Followers::of(&self.reduced);
@@ -308,7 +312,7 @@ impl Reach {
 /// The successors of all nodes, in one list.
 struct Followers {
     list: Vec<Node>,
-    /// The successors of `v` begin at `starts[v]`.
+    /// The successors of `v` are `list[starts[v]..starts[v + 1]]`.
     starts: Vec<usize>,
 }
 
@@ -338,10 +342,10 @@ impl Followers {
     }
 }
 
-/// The number of nodes up to which [`Reach::maximal`] and [`Reach::minimal`] compare each with each.
+/// Up to this number of nodes, [`Reach::maximal`] and [`Reach::minimal`] compare all pairs.
 const FEW: usize = 32;
 
-/// Returns the nodes that are not `beside` one that is kept before them, sorted. Overwrites the list.
+/// Keeps each node that is not `beside` a node kept before it. Returns them sorted; overwrites the list.
 fn kept(nodes: &mut [Node], beside: impl Fn(Node, Node) -> bool) -> Vec<Node> {
     let mut count = 0;
     let mut at = 0;
@@ -357,7 +361,7 @@ fn kept(nodes: &mut [Node], beside: impl Fn(Node, Node) -> bool) -> Vec<Node> {
     nodes[..count].to_vec()
 }
 
-/// Returns the nodes that are to be kept, sorted, each once.
+/// Returns the nodes for which `keep` returns true, sorted, without duplicates.
 fn sorted(nodes: &[Node], keep: impl Fn(Node) -> bool) -> Vec<Node> {
     let mut kept: Vec<Node> = nodes.iter().copied().filter(|&v| keep(v)).collect();
     kept.sort_unstable();
@@ -395,7 +399,7 @@ mod tests {
         Reach::of(&preds.iter().map(|list| list.iter().map(|&p| Node::new(p)).collect()).collect())
     }
 
-    /// Warshall, the plainest closure there is.
+    /// Warshall's closure, as a simple reference.
     fn closure(preds: &Preds) -> Vec<Vec<bool>> {
         let n = preds.len();
         let mut reach = vec![vec![false; n]; n];
@@ -425,7 +429,7 @@ mod tests {
             })
     }
 
-    /// Edges run along a shuffled numbering, so that index order is not a valid order.
+    /// Edges follow a shuffled numbering, so that index order is not a valid order.
     fn acyclic(n: usize) -> impl Strategy<Value = Preds> {
         any_graph(n)
             .prop_flat_map(|graph| {
@@ -553,7 +557,7 @@ mod tests {
         assert_eq!(of(&[&[0]]).unwrap_err().path, [only]);
     }
 
-    /// Deep and wide graphs of 10,000 nodes: no recursion, and little time even without optimisation.
+    /// Deep and wide graphs of 10,000 nodes: no recursion, and fast even without optimisation.
     #[test]
     fn ten_thousand_nodes() {
         let n = 10_000usize;

@@ -1,38 +1,39 @@
-//! Rows of bits that share equal blocks.
+//! Bit rows that share equal blocks.
 //!
-//! A row is a list of blocks of 512 bits. A row is made from earlier rows: a block of it that equals one of theirs is shared, not
-//! copied. So the rows of a chain of n nodes, each with one bit more than the one before, take a block and n / 1024 numbers
-//! each on average where plain rows take n / 64 words; rows without anything in common take no more than plain ones and these numbers.
+//! A row is a list of blocks of 512 bits. It is made from earlier rows: a block that equals one of theirs is
+//! shared, not copied. In a chain of n nodes, where each row has one bit more than the one before, a row takes one
+//! block and n / 1024 block numbers on average, instead of n / 64 words. Rows without common blocks take the same
+//! space as plain rows, plus these numbers.
 
 use std::marker::PhantomData;
 
 use crate::bits::{BITS, clear, highest, lowest, words};
 use crate::index::{Index, narrow, size};
 
-/// The words of a block.
+/// The number of words of a block.
 const BLOCK: usize = 8;
 
-/// Words of a row.
+/// The words of a block.
 type Block = [u64; BLOCK];
 
-/// The block without bits.
+/// The number of the empty block.
 const EMPTY: u32 = 0;
 
-/// A row of bits for each index of one kind. A row is filled once.
+/// A row of bits for each index. Each row is filled once.
 #[derive(Clone, Debug)]
 pub struct SharedRows<R> {
-    /// The words of a row.
+    /// The number of words of a row.
     words: usize,
     blocks: Vec<Block>,
-    /// The numbers of the blocks of all rows up to the last one with bits, one row after the other in the order in which they were filled.
+    /// Block numbers of all rows, in the order of filling. A row ends at its last block with bits.
     table: Vec<u32>,
-    /// The place of each row in the table.
+    /// The range of each row in the table.
     places: Vec<(usize, usize)>,
     rows: PhantomData<fn(R) -> R>,
 }
 
 impl<R: Index> SharedRows<R> {
-    /// Makes `rows` rows for `columns` indices each, without any bit set.
+    /// Makes `rows` empty rows for `columns` indices.
     #[must_use]
     pub fn new(rows: usize, columns: usize) -> SharedRows<R> {
         let mut blocks = Vec::with_capacity(rows + 1);
@@ -49,7 +50,7 @@ impl<R: Index> SharedRows<R> {
         Row { words: self.words, table: &self.table[from..to], blocks: &self.blocks }
     }
 
-    /// Returns a row to fill, which has no bits yet. Rows that are made from it must be made after it is filled.
+    /// Returns an empty row to fill. Rows that use it as a source must be filled later.
     pub fn fill(&mut self, row: R) -> Filling<'_, R> {
         let (own, from) = (narrow(self.blocks.len()), self.table.len());
         self.places[row.index()] = (from, from);
@@ -57,14 +58,14 @@ impl<R: Index> SharedRows<R> {
     }
 }
 
-/// A row that is being filled: the last one of the table.
+/// The row that is being filled, at the end of the table.
 #[derive(Debug)]
 pub struct Filling<'r, R> {
     rows: &'r mut SharedRows<R>,
     row: usize,
-    /// The place of its first block in the table.
+    /// The start of the row in the table.
     from: usize,
-    /// The first number of a block that no other row has.
+    /// Blocks with this number or a higher one belong only to this row.
     own: u32,
 }
 
@@ -90,7 +91,7 @@ impl<R: Index> Filling<'_, R> {
         self.end();
     }
 
-    /// Sets the bits of another row. O(columns / 512) where blocks are shared, else O(columns / 64).
+    /// Adds the bits of another row. O(columns / 512) if blocks are shared, else O(columns / 64).
     pub fn or(&mut self, other: R) {
         let (from, to) = self.rows.places[other.index()];
         let common = (to - from).min(self.rows.table.len() - self.from);
@@ -99,7 +100,7 @@ impl<R: Index> Filling<'_, R> {
         self.end();
     }
 
-    /// Clears the bits that another row does not have.
+    /// Clears the bits that the other row does not have.
     pub fn and(&mut self, other: R) {
         let (from, to) = self.rows.places[other.index()];
         let common = (to - from).min(self.rows.table.len() - self.from);
@@ -112,8 +113,10 @@ impl<R: Index> Filling<'_, R> {
         self.rows.places[self.row] = (self.from, self.rows.table.len());
     }
 
-    /// Combines the first blocks with `count` earlier ones, from the place `other` of the table on, by `by`. `taken`, of the number of the
-    /// own block, and `left`, of the number of the other one, say without comparing bits that the other or the own block is the result.
+    /// Combines the first `count` blocks by `by` with blocks of an earlier row, which begin at `other` in the
+    /// table. `taken` and `left` decide without comparing bits: `taken` returns true if the result is the other
+    /// block, given the number of the own block; `left` returns true if the result is the own block, given the
+    /// number of the other one.
     #[inline(always)]
     fn combine(
         &mut self,
@@ -149,7 +152,7 @@ impl<R: Index> Filling<'_, R> {
     }
 }
 
-/// Sets the block of a place in a row. Blocks from the number `own` on are in no other row.
+/// Stores a block of a row. Blocks with number `own` or higher belong only to this row and are overwritten.
 fn put(blocks: &mut Vec<Block>, place: &mut u32, own: u32, block: Block) {
     if *place >= own {
         blocks[size(*place)] = block;
@@ -176,14 +179,15 @@ impl<'r> Row<'r> {
         self.block(word / BLOCK)[word % BLOCK] >> bit & 1 == 1
     }
 
-    /// Returns a block; an empty one behind the last that has bits.
+    /// Returns a block. The block is empty after the last one with bits.
     #[inline]
     fn block(self, nth: usize) -> &'r Block {
         &self.blocks[self.table.get(nth).map_or(0, |&number| size(number))]
     }
 
-    /// Returns the maximal indices of the row, in descending order. `rows` returns the row of an index, which holds the lower indices
-    /// that are before it in the order: an index is maximal if it is in no row of the indices found before. O(columns / 512) where blocks are shared, else O(found × columns / 64).
+    /// Returns the maximal indices of the row, descending. `rows` returns the row of predecessors of an index,
+    /// which contains only lower indices. An index is maximal if it is in no row of the indices found before.
+    /// O(columns / 512) if blocks are shared, else O(found × columns / 64).
     pub fn maximal<I: Index>(self, rows: impl Fn(I) -> Row<'r>) -> Vec<I> {
         let mut found: Vec<I> = Vec::new();
         for (nth, &number) in self.table.iter().enumerate().rev() {
@@ -205,7 +209,7 @@ impl<'r> Row<'r> {
         found
     }
 
-    /// Returns the words that have bits, each with its place in the row, rising.
+    /// Returns the nonzero words, each with its position in the row, ascending.
     pub fn words(self) -> impl Iterator<Item = (usize, u64)> + 'r {
         let numbers = self.table.iter().enumerate().filter(|&(_, &number)| number != EMPTY);
         numbers
@@ -216,7 +220,7 @@ impl<'r> Row<'r> {
             .filter(|&(_, bits)| bits != 0)
     }
 
-    /// Returns the indices of the row, rising.
+    /// Returns the indices of the row, ascending.
     pub fn ones<I: Index>(self) -> impl Iterator<Item = I> + 'r {
         let mut words = self.words();
         let (mut word, mut left) = (0, 0);
@@ -230,14 +234,14 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// Returns true if the row has a bit in common with one that is as long.
+    /// Returns true if the row intersects a row of the same length.
     #[must_use]
     pub fn meets(self, row: &[u64]) -> bool {
         self.words().any(|(word, bits)| bits & row[word] != 0)
     }
 
-    /// Calls `each` with the words of `to` and the words of this row at the same places, from the word `from` on, over the length of the
-    /// shorter. Blocks without bits are left out if `empty` is false.
+    /// Calls `each` with the words of `to` and of this row at the same positions, from word `from` on, over the
+    /// length of the shorter row. Skips empty blocks if `empty` is false.
     #[inline(always)]
     fn zip(self, to: &mut [u64], from: usize, empty: bool, each: impl Fn(&mut u64, u64)) {
         let end = self.words.min(to.len());
@@ -257,22 +261,22 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// `to |= self`, over the length of the shorter.
+    /// `to |= self`, over the length of the shorter row.
     pub fn or_into(self, to: &mut [u64]) {
         self.zip(to, 0, false, |to, bits| *to |= bits);
     }
 
-    /// `to &= self`, over the length of the shorter.
+    /// `to &= self`, over the length of the shorter row.
     pub fn and_into(self, to: &mut [u64]) {
         self.zip(to, 0, true, |to, bits| *to &= bits);
     }
 
-    /// `to &= !self`, from the word `from` on, over the length of the shorter.
+    /// `to &= !self` from word `from` on, over the length of the shorter row.
     pub fn clear_from(self, to: &mut [u64], from: usize) {
         self.zip(to, from, false, |to, bits| *to &= !bits);
     }
 
-    /// `to = from & !self`, for a `to` without bits. Words without bits are not written, so that untouched pages stay untouched.
+    /// `to = from & !self`. `to` must be empty. Zero words are not written, so that untouched pages stay untouched.
     pub fn copy_less_to(self, from: &[u64], to: &mut [u64]) {
         for (nth, words) in from.chunks(BLOCK).enumerate() {
             let block = self.block(nth);
@@ -300,7 +304,7 @@ mod tests {
     use crate::reach::Position;
     use proptest::prelude::*;
 
-    /// A step of filling a row: a bit, or an earlier row, to unite with or to intersect with.
+    /// A step of filling a row: set a bit, or combine with an earlier row.
     #[derive(Clone, Debug)]
     enum Step {
         Set(usize),
@@ -351,7 +355,9 @@ mod tests {
                 prop_assert_eq!(&here.to_vec(), row);
                 let indices: Vec<Position> = ones(row).collect();
                 prop_assert_eq!(&here.ones().collect::<Vec<Position>>(), &indices);
-                prop_assert!((0..columns).all(|at| here.has(Position::new(at)) == indices.contains(&Position::new(at))));
+                prop_assert!(
+                    (0..columns).all(|at| here.has(Position::new(at)) == indices.contains(&Position::new(at)))
+                );
                 let other = &plain[(nth * 7 + 3) % plain.len()];
                 prop_assert_eq!(here.meets(other), row.iter().zip(other).any(|(one, other)| one & other != 0));
                 let mut both = other.clone();
@@ -369,7 +375,7 @@ mod tests {
         }
     }
 
-    /// A chain takes one block a row.
+    /// A chain takes one block for each row.
     #[test]
     fn chains_share_their_blocks() {
         let n = 5_000;

@@ -1,17 +1,20 @@
-//! A sample of a structured function for the check while the crate compiles: some turns of each loop, both arms of each choice.
+//! Samples a structured function for the check while the crate compiles: some iterations of each loop, and both
+//! arms of each choice.
 //!
-//! The build checks the flat program with its numbers, so the sample may miss a fault that only other turns have. It must not
-//! refuse a correct program: the writes of other turns count where they are proved for all turns.
+//! The build checks the flat program with its actual numbers, so the sample may miss an error that occurs only in
+//! other iterations. It must not reject a correct program: writes of unsampled iterations count if they are proved
+//! for all iterations.
 //!
-//! - A loop has no turn, or its first and perhaps a second one, and so on for as many as its body takes to give all names their
-//!   buffers in turn. Each number of turns is an arm of a choice. Where a condition tells the last turn from others, that turn is
-//!   sampled, too: it is the first, or comes behind others.
-//! - Behind a choice, a range is written if all arms write it. A name that arms give to different buffers stands for a joined one,
-//!   which is written where the buffers of all arms are, and freed if that of one arm is.
-//! - Where the range of a turn begins at the end of the range of another, the union of all ranges is written behind the loop; it is
-//!   empty where there is no turn. A turn writes what all arms of a choice write, also where an arm for one turn, such as `i == 0`,
-//!   names its range by numbers.
-//! - Choices whose condition is known in a turn take their arm.
+//! - A loop runs no iteration, one, two, or as many as its body needs to rotate its names through all their
+//!   buffers. Each number of iterations is an arm of a choice. If a condition distinguishes the last iteration, it
+//!   is sampled too: as the first one, and after others.
+//! - After a choice, a range is written if all arms write it. If arms assign different buffers to a name, the name
+//!   denotes a joined buffer. It is written where the buffers of all arms are, and freed if the buffer of one arm
+//!   is.
+//! - If the range of an iteration begins where the range of another ends, the union of all ranges is written after
+//!   the loop. The union is empty without iterations. An iteration writes what all arms of a choice write, even if
+//!   an arm for one iteration, such as `i == 0`, names its range by numbers.
+//! - A choice whose condition is known in an iteration takes its arm.
 
 mod condition;
 mod turns;
@@ -37,18 +40,18 @@ pub struct Sampled {
     pub templates: Vector<StatementId, StatementId>,
 }
 
-/// The facts that the macro has about a structured function beyond its templates.
+/// Facts of the macro about a structured function, beyond its templates.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'s> {
-    /// The nesting.
+    /// Its loops, choices and calls.
     pub structure: &'s Structure,
-    /// The variable of each loop, as it stands in the polynomials.
+    /// The variable of each loop, as used in the polynomials.
     pub variables: &'s Vector<VariableId, Poly>,
     /// The condition of each choice.
     pub conditions: &'s [Condition],
 }
 
-/// Samples a function whose templates are the statements of `source`.
+/// Samples a function. The statements of `source` are its templates.
 pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
     let (fresh, discarded) = (source.regions.fresh.clone(), source.regions.discarded.clone());
     let mut sampler = Sampler {
@@ -85,23 +88,23 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
 struct Sampler<'s> {
     source: &'s Source,
     shape: &'s Shape<'s>,
-    /// The values of the variables of the loops around.
+    /// The loop variables in scope, each with its current value.
     turns: Vec<(Poly, Poly)>,
-    /// Polynomials that are not negative in the turns and arms around.
+    /// Polynomials known to be non-negative in the current iterations and arms.
     assumed: Vec<Poly>,
-    /// The product of the numbers of sampled turns of the loops around: the number of copies of each statement.
+    /// The number of copies of each statement: the product of the sampled iterations of the enclosing loops.
     copies: usize,
-    /// The buffer that each buffer of the templates stands for now.
+    /// The buffer that each buffer of the templates currently denotes.
     buffers: Vector<BufferId, BufferId>,
-    /// The buffers of the templates that have been allocated.
+    /// The buffers of the templates that were allocated.
     born: Vector<BufferId, bool>,
     out: Source,
     templates: Vector<StatementId, StatementId>,
     /// The latest instance of each statement.
     latest: Vector<StatementId, Option<StatementId>>,
-    /// The regions of the bodies of conditional nodes around, each with the number of its choice.
+    /// The regions of the open conditional bodies, each with its choice.
     bodies: Vec<(usize, u32)>,
-    /// The choice of the conditional node behind which the sample stands.
+    /// The choice of the last closed conditional body.
     choice: u32,
 }
 
@@ -123,8 +126,8 @@ impl Sampler<'_> {
         StatementId::new(self.out.program.statements.len())
     }
 
-    /// Adds the parts of views that are taken in this turn of the innermost loop, or outside of loops. The build checks
-    /// that they lie in their views, so the order may rest on that.
+    /// Adds the views taken in this iteration of the innermost loop, or outside loops. The build checks that each
+    /// is inside its parent, so the order may rely on it.
     fn views(&mut self) {
         let innermost = self.turns.last().map(|(variable, _)| variable.clone());
         for view in self.source.program.views.iter() {
@@ -157,14 +160,13 @@ impl Sampler<'_> {
             Some(Lifetime::Ends(&buffer)) => Kind::Free(self.buffers[buffer]),
             None => template.kind,
         };
-        // Read before the results are named: a result may take the name of an argument.
+        // Read before the results are named, since a result may reuse the name of an argument.
         let mut accesses: Vec<Option<Access>> = template
             .accesses
             .iter()
             .map(|access| (!self.is_result(access.buffer, id)).then(|| self.access(access)))
             .collect();
         let handed_over = self.handed_over(template.kind);
-        // A call allocates what it returns.
         for (access, slot) in template.accesses.iter().zip(&mut accesses) {
             if slot.is_none() {
                 self.allocate(access.buffer, at);
@@ -185,7 +187,7 @@ impl Sampler<'_> {
         if let Kind::Condition(body) = template.kind {
             self.begin_body(at, &body);
         }
-        // The life of a buffer that a call takes over ends in its caller.
+        // A call ends the lifetime of the buffers that it takes over.
         for buffer in handed_over {
             let statement = Statement {
                 kind: Kind::Free(buffer),
@@ -198,7 +200,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// Opens the region of a body of a conditional node.
+    /// Opens the region of a conditional body.
     fn begin_body(&mut self, condition: StatementId, body: &Body) {
         let region = self.open();
         let choice = if body.arm > 0 { self.choice } else { self.out.regions.choices };
@@ -210,7 +212,7 @@ impl Sampler<'_> {
         self.bodies.push((region, choice));
     }
 
-    /// Returns true for a buffer that a call returns.
+    /// Returns true if a call returns the buffer.
     fn is_result(&self, buffer: BufferId, call: StatementId) -> bool {
         self.source.program.buffers[buffer].origin == Origin::Alloc(call)
             && self.source.program.statements[call].kind.lifetime().is_none()
@@ -230,12 +232,12 @@ impl Sampler<'_> {
         let buffer = self.buffers[access.buffer];
         let end = |dim: DimId| &self.source.polys[dim];
         let whole = end(access.hi) == end(self.source.program.buffers[access.buffer].len);
-        // A name stands for buffers of one length, which the build checks.
+        // All buffers that a name denotes have the same length; the build checks it.
         let hi = if whole { self.out.program.buffers[buffer].len } else { self.dim(access.hi) };
         Access { buffer, lo: self.dim(access.lo), hi, ..*access }
     }
 
-    /// Gives an allocation a buffer of its own in each turn.
+    /// Gives an allocation a new buffer in each iteration.
     fn allocate(&mut self, buffer: BufferId, at: StatementId) -> BufferId {
         let mut declared = self.source.program.buffers[buffer].clone();
         declared.origin = Origin::Alloc(at);
@@ -250,7 +252,7 @@ impl Sampler<'_> {
         id
     }
 
-    /// Returns a bound with the values of the variables put in.
+    /// Returns a bound with the loop variables replaced by their values.
     fn dim(&mut self, dim: DimId) -> DimId {
         match self.put_in(&self.source.polys[dim]) {
             Some(poly) => self.push(poly, dim),
@@ -258,14 +260,14 @@ impl Sampler<'_> {
         }
     }
 
-    /// Returns the number of a bound that reads like another one.
+    /// Adds a bound with the source text of another one.
     fn push(&mut self, poly: Poly, like: DimId) -> DimId {
         let text = self.out.program.dims[like].clone();
         self.out.program.dims.push(text);
         self.out.polys.push(poly)
     }
 
-    /// Returns a polynomial with the values of the variables put in; `None` if it mentions none.
+    /// Replaces the loop variables in a polynomial by their values. `None` if it mentions none.
     fn put_in(&self, poly: &Poly) -> Option<Poly> {
         if !self.turns.iter().any(|(variable, _)| mentions(poly, variable)) {
             return None;
@@ -273,13 +275,13 @@ impl Sampler<'_> {
         in_turn(poly, &self.turns)
     }
 
-    /// Returns a polynomial of the templates in the current turn.
+    /// Returns a polynomial of the templates with its value in the current iterations.
     fn now(&self, poly: &Poly) -> Poly {
         self.put_in(poly).unwrap_or_else(|| poly.clone())
     }
 
-    /// Returns what is known in the turns and arms around: no length is 0, arguments with `#[at_least(n)]` are, and what they
-    /// assume.
+    /// Returns the facts of the current iterations and arms: lengths are at least 1, arguments with
+    /// `#[at_least(n)]` are at least `n`, and the assumptions of the arms.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         for (_, dim, least) in &self.shape.structure.at_least {
@@ -337,12 +339,12 @@ impl Sampler<'_> {
     }
 }
 
-/// Arms of which one runs, and the buffers that names stand for at their ends.
+/// A choice that is being sampled: its arms, and the buffers that names denote at the end of each.
 struct Join {
     choice: u32,
     before: Vector<BufferId, BufferId>,
     born: Vector<BufferId, bool>,
-    /// The region of each arm, and the buffers of the names at its end.
+    /// The region of each arm, and the buffer of each name at its end.
     arms: Vec<(usize, Vector<BufferId, BufferId>)>,
 }
 
@@ -363,7 +365,7 @@ impl Join {
         self.arms.push((region, buffers));
     }
 
-    /// Ends the choice. A name that arms gave several buffers stands for a joined one.
+    /// Ends the choice. A name with different buffers in its arms denotes a joined buffer from here on.
     fn end(self, sampler: &mut Sampler<'_>) {
         let Some((last, _)) = self.arms.last() else { return };
         if let Some(arm) = &mut sampler.out.regions.list[*last].arm {
@@ -394,7 +396,8 @@ fn mentions(poly: &Poly, variable: &Poly) -> bool {
     })
 }
 
-/// Returns a polynomial with the values of loop variables put in, innermost last; `None` where a coefficient leaves its type.
+/// Replaces loop variables in a polynomial by their values; the innermost entry wins. `None` if a coefficient
+/// overflows.
 fn in_turn(poly: &Poly, turns: &[(Poly, Poly)]) -> Option<Poly> {
     poly.substitute(&|id| {
         let of = Poly::variable(id);

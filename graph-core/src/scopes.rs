@@ -1,12 +1,12 @@
-//! The bodies of conditional nodes in a flat program, and the order across their borders.
+//! Conditional bodies of a flat program, and the order across their borders.
 //!
-//! No edge of the driver's crosses the border of a body. So the accesses of a body to buffers from outside are *lifted* to the
-//! two statements around it, and so is each edge: the predecessors of a statement in a body become predecessors of the body, its
-//! successors become successors of the body. In the transitive reduction of the order the only edges across a border are those of
-//! these two statements.
+//! No edge of a CUDA graph may cross the border of a body. The accesses of a body to outside buffers are therefore
+//! *lifted* to the condition and the join that enclose it. Edges are lifted too: the predecessors and successors of
+//! a statement in a body become those of the body. After transitive reduction, only edges of the condition and the
+//! join cross the border.
 //!
-//! The arms of one `if` or `match` may be bodies of one node. So the first statement of the first arm has the accesses of all arms,
-//! and the last statement of the last one: predecessors and successors of any arm are those of all.
+//! The arms of one `if` or `match` may be bodies of one node. So the first condition and the last join have the
+//! accesses of all arms, and the predecessors and successors of one arm are those of all arms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,40 +15,41 @@ use crate::index::{Index, Vector, indices};
 use crate::ir::{Access, BufferId, DimId, Kind, Mode, Origin, Program, StatementId};
 
 indices! {
-    /// A body.
+    /// Index of a conditional body.
     pub struct ScopeId;
 }
 
-/// A body of a conditional node.
+/// A conditional body.
 #[derive(Clone, Debug)]
 pub struct ConditionalBody {
-    /// The statement in front of it.
+    /// The condition before it.
     pub condition: StatementId,
-    /// The statement behind it.
+    /// The join after it.
     pub join: StatementId,
-    /// The body around.
+    /// The enclosing body.
     pub parent: Option<ScopeId>,
-    /// The first arm of its `if` or `match`: itself, if it is that.
+    /// The first arm of its `if` or `match`, perhaps itself.
     pub first: ScopeId,
-    /// The last arm of its `if` or `match`: itself, if it is that.
+    /// The last arm of its `if` or `match`, perhaps itself.
     pub last: ScopeId,
-    /// The description that both statements hold.
+    /// The description stored in both the condition and the join.
     pub body: Condition,
 }
 
-/// The bodies of a program.
+/// The conditional bodies of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
-    /// The bodies, in the order of their first statements.
+    /// The bodies, in the order of their conditions.
     pub list: Vector<ScopeId, ConditionalBody>,
-    /// The innermost body of each statement: for the two around a body the one that they stand in. Empty where there is no body.
+    /// The innermost body around each statement. A condition or join belongs to the enclosing body. Empty without
+    /// bodies.
     of: Vector<StatementId, Option<ScopeId>>,
-    /// The body of each of the statements around bodies.
+    /// The body that each condition begins and each join ends.
     borders: BTreeMap<StatementId, ScopeId>,
 }
 
 impl Scopes {
-    /// Returns the bodies of a program. O(statements).
+    /// Finds the bodies of a program. O(statements).
     pub fn of(program: &Program) -> Scopes {
         let mut scopes = Scopes::default();
         if !program.statements.iter().any(|statement| statement.kind.is_body()) {
@@ -105,66 +106,65 @@ impl Scopes {
         }
     }
 
-    /// Returns true if there is no body.
+    /// Returns true if the program has no bodies.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Returns the innermost body that a statement stands in.
+    /// Returns the innermost body that contains a statement.
     pub fn around(&self, statement: StatementId) -> Option<ScopeId> {
         self.of.get(statement).copied().flatten()
     }
 
-    /// Returns the bodies around a statement, innermost first.
+    /// Returns the bodies that contain a statement, innermost first.
     pub fn all_around(&self, statement: StatementId) -> impl Iterator<Item = ScopeId> + '_ {
         std::iter::successors(self.around(statement), |&scope| self.list[scope].parent)
     }
 
-    /// Returns the statements around the outermost conditional statement that a statement stands in: that in front of its first arm, and
-    /// that behind its last one.
+    /// Returns the first condition and the last join of the outermost conditional statement around a statement.
     pub fn outermost(&self, statement: StatementId) -> Option<(StatementId, StatementId)> {
         let outermost = &self.list[self.all_around(statement).last().or_else(|| self.bordered(statement))?];
         Some((self.list[outermost.first].condition, self.list[outermost.last].join))
     }
 
-    /// Returns the arms of the statement whose first arm that is.
+    /// Returns the arms of a conditional statement, given its first arm.
     pub fn arms(&self, first: ScopeId) -> impl Iterator<Item = &ConditionalBody> {
         self.list.iter().filter(move |scope| scope.first == first)
     }
 
-    /// Returns the body that a statement begins or ends.
+    /// Returns the body that a condition begins or a join ends.
     pub fn bordered(&self, statement: StatementId) -> Option<ScopeId> {
         self.borders.get(&statement).copied()
     }
 
-    /// Returns the innermost conditional statement that a statement runs within, by its first arm. The statement in front of the first
-    /// arm runs before it, that behind the last arm within it.
+    /// Returns the first arm of the innermost conditional statement that a statement runs within. The first
+    /// condition runs before its conditional statement; the last join runs within it.
     pub fn runs_within(&self, statement: StatementId) -> Option<ScopeId> {
         let own = self.bordered(statement).map(|own| self.list[own].first);
         let around = || self.around(statement).map(|around| self.list[around].first);
         own.filter(|_| self.begun_by(statement).is_none()).or_else(around)
     }
 
-    /// Returns the conditional statement that begins with a statement, by its first arm.
+    /// Returns the first arm of the conditional statement that a statement begins.
     pub fn begun_by(&self, statement: StatementId) -> Option<ScopeId> {
         let own = self.bordered(statement)?;
         (self.list[self.list[own].first].condition == statement).then(|| self.list[own].first)
     }
 
-    /// Returns the conditional statement that ends with a statement, by its first arm.
+    /// Returns the first arm of the conditional statement that a statement ends.
     pub fn ended_by(&self, statement: StatementId) -> Option<ScopeId> {
         let own = self.bordered(statement)?;
         (self.list[self.list[own].last].join == statement).then(|| self.list[own].first)
     }
 
-    /// Returns true for a memory statement in a body: nothing follows it, while all that runs there is followed by the statement
-    /// behind the body.
+    /// Returns true for a memory statement in a body. It has no successors, while the join follows all other
+    /// statements there.
     pub fn is_memory(&self, statement: StatementId, is_followed: bool) -> bool {
         !is_followed && self.around(statement).is_some() && self.bordered(statement).is_none()
     }
 
-    /// Returns an edge in the innermost body that both of its statements stand in. It leads to the first of the statements around all
-    /// arms of an `if` or `match`, and from the last of them.
+    /// Lifts an edge to the innermost body that contains both of its statements. A lifted edge ends at the first
+    /// condition of an `if` or `match`, and starts at its last join.
     pub fn lifted(&self, from: StatementId, to: StatementId) -> (StatementId, StatementId) {
         if self.is_empty() {
             return (from, to);
@@ -188,12 +188,12 @@ impl Scopes {
                 other.map_or(to, |scope| self.list[scope.first].condition),
             ),
         };
-        // An edge between a statement at the border of a body and one inside stays as it is.
+        // An edge between the border of a body and a statement inside is not lifted.
         if lifted.0 == lifted.1 { (from, to) } else { lifted }
     }
 }
 
-/// Accesses of bodies, each once.
+/// Accesses of bodies, without duplicates.
 #[derive(Default)]
 struct Lifted {
     list: Vec<Access>,
@@ -209,7 +209,7 @@ impl Lifted {
     }
 }
 
-/// Sets the lifted accesses of statements around bodies.
+/// Appends the lifted accesses to a condition and a join.
 fn set_lifted(program: &mut Program, around: [StatementId; 2], lifted: &[Access]) {
     for id in around {
         let statement = &mut program.statements[id];
@@ -218,14 +218,14 @@ fn set_lifted(program: &mut Program, around: [StatementId; 2], lifted: &[Access]
     }
 }
 
-/// Lifts the accesses and the `#[after]`s of bodies to the statements around them, and puts each body between these. Lifting twice is
-/// lifting once. O(accesses in bodies × depth of the nesting).
+/// Lifts the accesses and the `#[after]` edges of bodies, and orders each body between its condition and its join.
+/// Idempotent. O(accesses in bodies × nesting depth).
 pub fn lift(program: &mut Program, scopes: &Scopes) {
     if scopes.is_empty() {
         return;
     }
     let mut of_arms: BTreeMap<ScopeId, Lifted> = BTreeMap::new();
-    // Inner bodies come first: the statements around them stand in outer ones.
+    // Inner bodies first, since their conditions and joins are in outer bodies.
     for (own, scope) in scopes.list.enumerate().rev() {
         let inside: Vec<StatementId> =
             (scope.condition.index() + 1..scope.join.index()).map(StatementId::new).collect();
@@ -239,7 +239,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
             }
         }
         enclose(program, scope, inside);
-        // The kernels in front of the first arm set the values of all.
+        // The kernels before the first arm set the values of all arms.
         if scope.body.arm > 0 {
             let before = scopes
                 .list
@@ -263,8 +263,8 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
     }
 }
 
-/// Returns the accesses of the statements inside a body to buffers from outside, each once. A write of a body, which may not run,
-/// keeps what it does not write.
+/// Returns the accesses inside a body to buffers from outside, without duplicates. A write becomes a read-write:
+/// since the body may not run, old elements may remain.
 fn accesses_from_outside(program: &Program, scope: &ConditionalBody, inside: &[StatementId]) -> Lifted {
     let born = |buffer: BufferId| match program.buffers[buffer].origin {
         Origin::Alloc(at) => scope.condition < at && at < scope.join,
@@ -273,7 +273,7 @@ fn accesses_from_outside(program: &Program, scope: &ConditionalBody, inside: &[S
     let mut lifted = Lifted::default();
     for &id in inside {
         let statement = &program.statements[id];
-        // The accesses of a body inside stand among the statements inside, too.
+        // The accesses of an inner body are visited with its statements.
         for access in statement.kind.own_accesses(&statement.accesses) {
             let mode = if access.mode == Mode::Write { Mode::ReadWrite } else { access.mode };
             if !born(access.buffer) {
@@ -284,7 +284,7 @@ fn accesses_from_outside(program: &Program, scope: &ConditionalBody, inside: &[S
     lifted
 }
 
-/// Puts the statements inside a body between the two around it, and these behind each other.
+/// Orders the statements inside a body after its condition and before its join.
 fn enclose(program: &mut Program, scope: &ConditionalBody, inside: Vec<StatementId>) {
     let mut runs = inside;
     runs.retain(|&id| !program.statements[id].kind.is_memory());
@@ -297,7 +297,7 @@ fn enclose(program: &mut Program, scope: &ConditionalBody, inside: Vec<Statement
     }
 }
 
-/// Puts a statement behind another one.
+/// Orders a statement after another one.
 fn follow(program: &mut Program, from: StatementId, to: StatementId) {
     let after = &mut program.statements[to].after;
     if !after.contains(&from) {
@@ -305,8 +305,8 @@ fn follow(program: &mut Program, from: StatementId, to: StatementId) {
     }
 }
 
-/// Returns the loops whose bodies neither write their operand nor count turns. `disjoint` returns true for accesses that are proved not to
-/// overlap.
+/// Returns the `while` loops whose bodies neither write the operand nor count iterations. `disjoint` returns true
+/// for accesses that are proved disjoint.
 pub fn endless(
     program: &Program,
     scopes: &Scopes,
@@ -317,7 +317,7 @@ pub fn endless(
     let endless = loops.filter(|scope| {
         let accesses = &program.statements[scope.condition].accesses;
         let writes = |operand: &Access| {
-            // A call may write it through a record that holds it: the build knows.
+            // A call may write the operand through a record that contains it. Only the build knows.
             matches!(program.buffers[operand.buffer].origin, Origin::Part(_))
                 || accesses.iter().any(|access| {
                     let same = access.buffer == operand.buffer;

@@ -1,41 +1,42 @@
-//! Ranges of numbers, found by the numbers that lie in them.
+//! An index of numeric ranges that finds those near a given range.
 //!
-//! A program that a build unrolled has thousands of ranges of one buffer, of which an access overlaps few. Ranges are kept by
-//! the magnitude of their lengths and by their starts, so that those of one magnitude that overlap an access lie close together.
+//! An unrolled program has thousands of ranges of one buffer, and an access overlaps few of them. Ranges are
+//! grouped by the magnitude of their lengths and sorted by their starts, so that the ranges of one magnitude that
+//! overlap an access are adjacent.
 
 use std::collections::BTreeSet;
 
 use crate::index::size;
 
-/// The number of ranges up to which looking at each is faster than a search.
+/// Up to this number of ranges, comparing all is faster than an index.
 pub const FEW: usize = 48;
 
 /// A half-open range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumericRange {
-    /// The begin.
+    /// The start.
     pub lo: i64,
     /// The end, exclusive.
     pub hi: i64,
 }
 
-/// The slots of ranges. Some ranges have no known numbers.
+/// An index of ranges, each identified by its slot. Some ranges have unknown bounds.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
-    /// For each magnitude its ranges: start, slot, end.
+    /// The ranges of each magnitude: start, slot, end.
     magnitudes: Vec<BTreeSet<(i64, u32, i64)>>,
-    /// The slots of ranges without numbers.
+    /// The slots of ranges with unknown bounds.
     unknown: BTreeSet<u32>,
 }
 
-/// Returns the magnitude of a length: the number of its bits.
+/// Returns the magnitude of a length: its number of bits.
 fn magnitude(NumericRange { lo, hi }: NumericRange) -> usize {
     let length = hi.saturating_sub(lo).max(0).unsigned_abs();
     size(u64::BITS - length.leading_zeros())
 }
 
 impl Spans {
-    /// Adds a range. Its slot must not be there. O(log n).
+    /// Adds a range. The slot must be unused. O(log n).
     pub fn add(&mut self, slot: u32, span: Option<NumericRange>) {
         let Some(span) = span else {
             self.unknown.insert(slot);
@@ -60,17 +61,17 @@ impl Spans {
         }
     }
 
-    /// Returns true if the numbers of all ranges are known.
+    /// Returns true if the bounds of all ranges are known.
     pub fn all_known(&self) -> bool {
         self.unknown.is_empty()
     }
 
-    /// Returns the slots, rising, of all ranges that overlap or touch a range, and of all without numbers. O(found × log n), if
-    /// ranges of one magnitude do not lie in each other by the thousands.
+    /// Returns the slots, ascending, of all ranges that overlap or touch a range, and of all with unknown bounds.
+    /// O(found × log n), unless thousands of ranges of one magnitude are nested.
     pub fn near(&self, NumericRange { lo, hi }: NumericRange) -> Vec<u32> {
         let mut slots: Vec<u32> = self.unknown.iter().copied().collect();
         for (bits, ranges) in (0u32..).zip(&self.magnitudes) {
-            // The longest ones are longer than a number tells.
+            // The length of the largest magnitude does not fit into an `i64`.
             let from = if bits < 63 { lo.saturating_sub(1 << bits) } else { i64::MIN };
             let touching = ranges.range((from, 0, i64::MIN)..).take_while(|range| range.0 <= hi);
             slots.extend(touching.filter(|range| range.2 >= lo).map(|range| range.1));
@@ -94,7 +95,7 @@ mod tests {
     }
 
     proptest! {
-        /// The index finds the ranges that a search of all of them finds.
+        /// The index finds the same ranges as a linear search.
         #[test]
         fn near_is_its_definition(
             ranges in proptest::collection::vec(proptest::option::of(range()), 0..60),

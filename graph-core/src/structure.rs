@@ -1,8 +1,9 @@
 //! The structure of a graph function: how its statements are nested in loops and choices, and how it is called.
 //!
-//! A [`Program`](crate::ir::Program) is a list of statements. Where a function has loops whose length the build knows, choices, or
-//! calls of other graph functions, its program is a list of templates, each once in the order of the text, and the structure
-//! says which of them are instantiated, how often and in which order. [`expand`](crate::expand) makes the flat program of them.
+//! A [`Program`](crate::ir::Program) is a list of statements. If a function has loops whose length only the build
+//! knows, choices, or calls of other graph functions, its program lists templates, each once in source order. The
+//! structure then determines which templates are instantiated, how often and in which order.
+//! [`expand`](crate::expand) makes the flat program from both.
 
 pub use crate::ids::{PartId, VariableId};
 
@@ -10,56 +11,57 @@ use crate::ids::{ArgumentId, BufferId, CallId, DimId, LeafId, ScalarId, Statemen
 use crate::index::Vector;
 use std::borrow::Cow;
 
-/// A string that is owned in the macro and borrowed in the printed table.
+/// A string that is owned in the macro and borrowed from the printed table.
 pub type Text = Cow<'static, str>;
 
-/// The nesting of a function's statements. Empty for a function of statements that stand one after the other.
+/// The nesting of a function's statements. Empty if the statements run once, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structure {
     /// The body.
     pub body: Vec<Item>,
-    /// The lists that loops run over, and the buffers that are elements or fields of arguments.
+    /// Lists that loops run over, and buffers that are elements or fields of arguments.
     pub parts: Vector<PartId, Part>,
-    /// The variables of the loops.
+    /// The loop variables.
     pub variables: Vector<VariableId, Variable>,
     /// The calls of graph functions.
     pub calls: Vector<CallId, Call>,
-    /// Outputs whose declared length is written otherwise than their own: buffer, declared length, own length.
+    /// Outputs whose declared length differs in its source text from the buffer's length: buffer, declared length,
+    /// own length.
     pub returned: Vec<(BufferId, DimId, DimId)>,
-    /// For each leaf of the bounds the variables that it mentions.
+    /// The loop variables that each leaf of the bounds mentions.
     pub leaf_variables: Vector<LeafId, Vec<VariableId>>,
-    /// Arguments with `#[at_least(n)]`: name, value or length, and the least that it may be.
+    /// Arguments with `#[at_least(n)]`: name, value or length, and its minimum.
     pub at_least: Vec<(Text, DimId, u64)>,
-    /// For each leaf of the bounds the scalar arguments that it mentions.
+    /// The scalar arguments that each leaf of the bounds mentions.
     pub leaf_scalars: Vector<LeafId, Vec<ScalarId>>,
 }
 
 impl Structure {
-    /// Returns true for a function whose statements stand one after the other, each once.
+    /// Returns true for a function whose statements run once, one after the other.
     pub fn is_flat(&self) -> bool {
         self.body.is_empty()
     }
 }
 
-/// An item of a body.
+/// An item of a function body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A statement: an instance of its template.
+    /// An instance of this template.
     Statement(StatementId),
     /// A loop.
     Loop(Loop),
     /// An `if` or a `match` on scalars.
     Choice(Choice),
-    /// `to = from`: the name stands for another buffer from here on.
+    /// `to = from`: the name denotes another buffer from here on.
     Rename {
-        /// The buffer that the name stands for in later statements.
+        /// The buffer that later statements name.
         to: BufferId,
-        /// The buffer whose memory it is.
+        /// The buffer whose memory it denotes.
         from: BufferId,
     },
     /// `swap(&mut a, &mut b)`.
     Swap(BufferId, BufferId),
-    /// An element of a list that expressions of the statement behind it use: it must exist.
+    /// A list element that expressions of the next statement use. It must exist.
     Needs(PartId),
 }
 
@@ -68,24 +70,24 @@ pub enum Item {
 pub struct Loop {
     /// Its line.
     pub line: u32,
-    /// Its variable: the value of `i`, or the index of the element.
+    /// Its variable: the value of `i`, or the index of the list element.
     pub variable: VariableId,
-    /// Its turns.
+    /// The range of its iterations.
     pub turns: Turns,
-    /// The items of a turn.
+    /// The items of one iteration.
     pub body: Vec<Item>,
 }
 
-/// The turns of a loop.
+/// The iterations of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Turns {
-    /// `lo..hi`. None if `hi < lo`.
+    /// The integers `lo..hi`. Empty if `hi < lo`.
     Range(DimId, DimId),
-    /// A turn for each element of a list.
+    /// One iteration for each element of a list.
     Elements(PartId),
 }
 
-/// The variable of a loop.
+/// A loop variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Its name.
@@ -94,27 +96,27 @@ pub struct Variable {
     pub dims: Vec<DimId>,
 }
 
-/// An `if` or a `match`: generated code says which arm the scalars choose.
+/// An `if` or a `match` on scalars. Generated code decides which arm is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Its line.
     pub line: u32,
-    /// The number by which generated code knows it.
+    /// Its number in generated code.
     pub number: u32,
-    /// The arms. Arm `n` without items may be left out at the end.
+    /// The items of each arm. Empty arms at the end may be omitted.
     pub arms: Vec<Vec<Item>>,
 }
 
-/// A part of an argument: `w[i]`, `layer.q`, `model.layers[i].q`.
+/// An element or field of an argument: `w[i]`, `layer.q`, `model.layers[i].q`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The argument.
     pub argument: ArgumentId,
-    /// The way from it.
+    /// The path from the argument.
     pub path: Vec<Step>,
 }
 
-/// A step into an argument.
+/// A step of a path into an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// An element of a list.
@@ -124,7 +126,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns the name of the field.
+    /// Returns the name of the field. `None` for an element.
     pub fn field(&self) -> Option<&Text> {
         match self {
             Step::Field(name) => Some(name),
@@ -138,30 +140,31 @@ impl Step {
 pub struct Call {
     /// The arguments, in the order of the callee's parameters.
     pub arguments: Vec<Argument>,
-    /// The buffers that stand for what it returns.
+    /// The buffers that denote its results.
     pub results: Vec<BufferId>,
-    /// The loops around it, outermost first, which its path names.
+    /// The enclosing loops, outermost first. They are part of the path of its statements.
     pub around: Vec<Around>,
-    /// The place that its path names.
+    /// The source position that is part of the path of its statements.
     pub place: CallPlace,
 }
 
-/// A loop around a call, as the path of the callee's statements names it: by the value of its variable, also where the
+/// A loop around a call, as named in the path of the callee's statements: by the value of its variable, also if the
 /// loop counts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Around {
-    /// A loop that the macro has unrolled: the value.
+    /// A loop that the macro unrolled: the value of its variable.
     Value(i64),
     /// A loop that the build unrolls: its variable.
     Up(VariableId),
-    /// One that counts down from the second bound, which is not a value of it, to the first.
+    /// A loop that the build unrolls and that counts down from the second bound (exclusive) to the first.
     Down(VariableId, DimId, DimId),
 }
 
-/// The part of its place that tells a call apart from the others of the same callee in the same function.
+/// The part of a call's source position that distinguishes it from other calls of the same callee in the same
+/// function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallPlace {
-    /// It is the only one.
+    /// Nothing: it is the only call.
     #[default]
     Only,
     /// Its line.
@@ -175,16 +178,16 @@ pub enum CallPlace {
 pub enum Argument {
     /// A scalar.
     Scalar {
-        /// The scalar arguments of the caller that it is computed of.
+        /// The scalar arguments of the caller that its value depends on.
         of: Vec<ScalarId>,
         /// Its value as a bound, if it is an integer expression.
         value: Option<DimId>,
     },
-    /// A host value: the argument of the caller that it is.
+    /// A host value: an argument of the caller.
     Host(ArgumentId),
-    /// The buffer of the call's access of this index.
+    /// The buffer of the call's access with this index.
     Access(u32),
-    /// An allocation that is handed over.
+    /// An allocation that the callee takes over.
     Moved(BufferId),
     /// A record, or a list of records or buffers.
     Part(PartId),

@@ -1,11 +1,12 @@
-//! The table of a graph function: the checked program as bytes, which the macro prints as one literal and the runtime
-//! reads once.
+//! The table of a graph function: its checked program encoded as bytes. The macro prints them as one literal, and
+//! the runtime decodes them once.
 //!
-//! rustc's time for a static grows with its expressions, and a large function has some tens for each statement: as
-//! expressions, 10,000 launches took rustc 8 to 30 s to check. A literal is one expression, however long.
+//! rustc's time for a static grows with the number of its expressions, and a large function has some tens for each
+//! statement: printed as expressions, 10,000 launches took rustc 8 to 30 s to check. A literal is one expression of
+//! any length.
 //!
-//! The bytes are unsigned numbers in LEB128 and texts behind their length; [`encode`] and [`Decoded::read`] are the
-//! format, field by field in the same order. Both sides are of one version, since one crate exports both.
+//! Numbers are unsigned LEB128; a text follows its length. [`encode`] and [`Decoded::read`] define the format,
+//! field by field in the same order. Both sides always have the same version, since one crate exports both.
 
 use std::any::TypeId;
 use std::ops::Deref;
@@ -28,22 +29,22 @@ pub struct Table {
     bytes: &'static [u8],
     layouts: &'static [Layout],
     callees: &'static [fn() -> &'static Table],
-    /// Leaked: tables are statics, which are never dropped, but rustc would compile their drops in the user's crate.
+    /// Leaked. Tables are statics and never dropped, but rustc would compile their drop code in the user's crate.
     decoded: OnceLock<Option<&'static Decoded>>,
-    /// The tables for lists of element types, of an item with type parameters. Leaked as well.
+    /// The tables of an item with type parameters, one for each list of element types. Leaked as well.
     instances: OnceLock<&'static Instances>,
 }
 
-/// Tables, each for a list of element types.
+/// Tables, each with its list of element types.
 type Instances = Mutex<Vec<(Vec<TypeId>, &'static Table)>>;
 
 impl Table {
-    /// Makes a table of the bytes that [`encode`] gave and of the element types that they refer to.
+    /// Makes a table from bytes made by [`encode`] and the element types that they refer to.
     pub const fn new(bytes: &'static [u8], layouts: &'static [Layout]) -> Table {
         Table { bytes, layouts, callees: &[], decoded: OnceLock::new(), instances: OnceLock::new() }
     }
 
-    /// Returns the table for these element types, of an item with type parameters. Each is made once, and kept.
+    /// Returns the table of an item with type parameters for these element types. Each is made once and kept.
     pub fn of_elements(&'static self, layouts: &[Layout]) -> &'static Table {
         let types: Vec<TypeId> = layouts.iter().map(|layout| (layout.id)()).collect();
         let instances = self.instances.get_or_init(|| Box::leak(Box::default()));
@@ -57,41 +58,41 @@ impl Table {
         made
     }
 
-    /// Adds the tables of the functions that it calls, one for each call.
+    /// Adds the tables of the called functions, one for each call.
     #[must_use]
     pub const fn calling(mut self, callees: &'static [fn() -> &'static Table]) -> Table {
         self.callees = callees;
         self
     }
 
-    /// Returns the tables of the functions that it calls, one for each call, whether the call is reached or not.
+    /// Returns the tables of the called functions, one for each call, including calls that are not reached.
     pub fn callees(&self) -> impl ExactSizeIterator<Item = &'static Table> + use<> {
         self.callees.iter().map(|table| table())
     }
 
-    /// Returns the function, read at the first call; `None` if the table is not of this version of cuweave.
+    /// Decodes the function at the first call. `None` if the table was made by another version of cuweave.
     pub fn get(&'static self) -> Option<&'static Decoded> {
         let read = || Some(&*Box::leak(Box::new(Decoded::read(self.bytes, self.layouts)?)));
         *self.decoded.get_or_init(read)
     }
 
-    /// As [`Table::get`].
+    /// Returns a handle to the decoded function, or `None` like [`Table::get`].
     pub fn handle(&'static self) -> Option<TableHandle> {
         self.get().map(TableHandle::Static)
     }
 }
 
-/// A function's table, held as long as something is made of it.
+/// A reference to a function's table, which keeps the table alive.
 #[derive(Clone, Debug)]
 pub enum TableHandle {
-    /// The static table of generated code.
+    /// The static table in generated code.
     Static(&'static Decoded),
-    /// The table that a builder has made.
+    /// A table made by a builder.
     Built(Arc<Decoded>),
 }
 
 impl TableHandle {
-    /// Returns the address of the table, which is its identity while it is held.
+    /// Returns the address of the table. It identifies the table while a handle is held.
     pub fn address(&self) -> usize {
         std::ptr::from_ref::<Decoded>(self).addr()
     }

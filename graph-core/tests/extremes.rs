@@ -1,5 +1,5 @@
-//! Random programs with extreme lengths, bounds, grids and edges through the public functions of the compiler: whatever
-//! they are given, there is a result or an error, and never a panic. Built with overflow checks and debug assertions.
+//! Random programs with extreme lengths, bounds, grids and edges, through the public functions of the compiler. Any
+//! input gives a result or an error, and never a panic. Built with overflow checks and debug assertions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,7 +17,7 @@ use cuweave_testkit::random::Random;
 
 const PROGRAMS: u64 = 4_000;
 
-/// Lengths, bounds and budgets: small ones, and those next to what arithmetic or the planner can hold.
+/// Lengths, bounds and budgets: small ones, and those at the limits of the arithmetic and of the planner.
 const DIMS: [u64; 18] = [
     0,
     1,
@@ -52,7 +52,7 @@ struct Tally {
     batches: usize,
 }
 
-/// Writes a program. One of three is right in its order, as far as that can be told of random accesses.
+/// Makes a program. One in three has a valid order, as far as that is known for random accesses.
 fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
     let faulty = random.one_in(3);
     let mut writer = Writer::new(&[0]);
@@ -98,7 +98,7 @@ fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
         buffer.element = random.of(&[1, 2, 4, 8, 16, 1 << 20, u32::MAX]);
         buffer.align = random.of(&[1, 2, 4, 8, 16, 256, 1 << 20, 1 << 31]);
     }
-    // Proofs about bounds that are no numbers.
+    // Proofs about symbolic bounds.
     if faulty || random.one_in(4) {
         for poly in source.polys.iter_mut().skip(1) {
             if random.one_in(3) {
@@ -109,7 +109,7 @@ fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
     (source, dims)
 }
 
-/// Adds launches that can be batched, each on a buffer of its own. Returns the buffers.
+/// Adds launches that can be batched, each on a separate buffer. Returns the buffers.
 fn side_by_side(random: &mut Random, writer: &mut Writer) -> Vec<BufferId> {
     let len = random.of(&DIMS);
     let buffers: Vec<BufferId> =
@@ -163,11 +163,11 @@ fn polynomial(random: &mut Random) -> Poly {
     }
 }
 
-/// Returns wishes with extreme launches, and edges that may contradict the program.
+/// Returns options with extreme launches, and edges that may contradict the program.
 fn wishes(random: &mut Random, program: &Program) -> Wishes {
     let is_launch = |id: &StatementId| program.statements[*id].kind == Kind::Launch(());
     let ids: Vec<StatementId> = program.statements.ids().filter(is_launch).collect();
-    // The kernels order launches alone.
+    // The kernels order only launches.
     let edges = if !ids.is_empty() && random.one_in(4) {
         (0..random.below(4)).map(|_| (random.of(&ids), random.of(&ids))).collect()
     } else {
@@ -236,7 +236,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
     Wishes { memory, edges, allowed, launches, duration_classes, tuning, ..Wishes::default() }
 }
 
-/// Operations come after their dependencies, and buffers lie inside of their memories.
+/// Operations must follow their dependencies, and buffers must be inside their memory blocks.
 fn check(program: &Program, dims: &Vector<DimId, u64>, operations: &Operations) {
     for (at, operation) in operations.list.enumerate() {
         assert!(operation.after.iter().all(|&before| before < at), "{operation:?}");
@@ -254,7 +254,7 @@ fn check(program: &Program, dims: &Vector<DimId, u64>, operations: &Operations) 
 fn case(seed: u64, tally: &mut Tally) {
     let mut random = Random::new(seed);
     let (source, mut dims) = program(&mut random);
-    // Other values than those that the bounds were proved with.
+    // Other values than those that the proofs assumed.
     if random.one_in(4) {
         dims.iter_mut().for_each(|dim| *dim = random.of(&DIMS));
     }

@@ -1,4 +1,4 @@
-//! The order that a user gives to allocs and frees, in the plan and in the nodes.
+//! User-defined order of allocs and frees, in the plan and in the nodes.
 
 use cuweave_core::compile::{self, Wishes};
 use cuweave_core::index::Index;
@@ -6,7 +6,7 @@ use cuweave_core::ir::{BufferId, Kind, Memory, Mode, Order, Origin, StatementId}
 use cuweave_core::operation::{Operations, Place, What};
 use cuweave_testkit::programs::{Writer, closure};
 
-/// The temporaries `b` and `c`, each filled once, `c` behind `b`; and a launch `k` that uses neither.
+/// The temporaries `b` and `c`, each filled once, `c` after `b`; and a launch `k` that uses neither.
 struct Program {
     operations: Operations,
     b: BufferId,
@@ -14,10 +14,10 @@ struct Program {
     k: StatementId,
 }
 
-/// The statement that is after another one.
+/// The `#[after]` of the program.
 #[derive(Clone, Copy, PartialEq)]
 enum After {
-    /// None is.
+    /// No `#[after]`.
     Nothing,
     /// The free of `b` is after `k`.
     Free,
@@ -65,7 +65,7 @@ impl Program {
         self.operations.list.position(|one| one.what == what(memory)).expect("a node").index()
     }
 
-    /// Returns true if a path leads from `k` to an operation.
+    /// Returns true if there is a path from `k` to an operation.
     fn is_behind(&self, operation: usize) -> bool {
         let list = self.operations.list.as_slice();
         let edges: Vec<(usize, usize)> = (0..list.len())
@@ -82,7 +82,7 @@ fn bytes_are_used_again_where_nothing_else_is_asked_for() {
     assert!(program(Memory::Owned, After::AllocBehind).share_bytes());
 }
 
-/// `k` may use the bytes in a way that no declaration says: that is what the order is for.
+/// `k` may access the bytes without declaring it: that is the purpose of this order.
 #[test]
 fn what_a_free_is_after_keeps_the_bytes() {
     for memory in [Memory::Arena, Memory::Owned] {

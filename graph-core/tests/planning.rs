@@ -13,7 +13,7 @@ use cuweave_core::operation::{BatchId, ChainId};
 use cuweave_ptx::coverage::Forward;
 use cuweave_testkit::programs::Writer;
 
-/// A device on which batches are made unless there is a reason against it.
+/// A device that makes every batch unless it has a reason to refuse.
 struct Device {
     against: Option<Unfit>,
     asked: usize,
@@ -48,7 +48,7 @@ impl Target for Device {
     }
 }
 
-/// Plans four launches of one kernel that are ordered by nothing.
+/// Plans four unordered launches of one kernel.
 fn planned(device: &mut Device) -> Plan<usize, ()> {
     let mut writer = Writer::new(&[0, 64]);
     for name in ["a", "b", "c", "d"] {

@@ -1,7 +1,8 @@
-//! The compiler against brute force, on small random programs: which statements conflict, that the emitted operations
-//! order exactly those and what follows from them, that memory is alive while it is used and freed as early as can be.
+//! The compiler, compared with brute force on small random programs: the emitted operations order exactly the
+//! conflicting statements and the consequences, memory is alive while it is used, and it is freed as early as
+//! possible.
 //!
-//! The checks here share no code with the compiler: reachability is a plain search over the operations.
+//! The checks share no code with the compiler: reachability is a plain search over the operations.
 
 use cuweave_core::check::Checked;
 use cuweave_core::codes::Code;
@@ -13,7 +14,7 @@ use cuweave_core::order::Source;
 use cuweave_testkit::programs::{Writer, closure, conflict};
 use proptest::prelude::*;
 
-/// One argument of a random launch: buffer, mode, which third of it (or all).
+/// An argument of a random launch: the buffer, the mode, and which third of the buffer (or all of it).
 #[derive(Clone, Debug)]
 struct Use {
     buffer: usize,
@@ -30,7 +31,7 @@ struct Random {
 
 /// The lengths and bounds.
 const DIMS: [u64; 4] = [0, 4, 8, 12];
-/// The thirds of a buffer of 12 elements, and all of it.
+/// The thirds of a buffer with 12 elements, and the whole buffer.
 const PARTS: [(u64, u64); 4] = [(0, 12), (0, 4), (4, 8), (8, 12)];
 
 fn random() -> impl Strategy<Value = Random> {
@@ -48,15 +49,15 @@ fn random() -> impl Strategy<Value = Random> {
     })
 }
 
-/// Buffer 0 is an argument, the others are allocated first. Each allocation is filled before all launches, so that
-/// nothing is read before it is written.
+/// Buffer 0 is an argument; the others are allocated first. Each allocation is filled before all launches, so that
+/// nothing is read uninitialised.
 fn source(random: &Random, order: Order) -> Source {
     let mut writer = Writer::new(&DIMS);
     writer.buffer("x", Origin::Device { mutable: true }, 12);
     for i in 0..random.allocs {
         let buffer = writer.alloc(&format!("b{i}"), 12);
         let whole = writer.access(buffer, Mode::Write, (0, 12));
-        // In explicit order the fills are ordered by hand, so that the launches decide.
+        // With explicit order, the fills are ordered by `#[after]`, so that only the launches matter.
         let alloc = StatementId::new(writer.statements().len() - 1);
         let after: &[StatementId] = if order == Order::Explicit { &[alloc] } else { &[] };
         writer.statement("fill", Kind::Fill(()), &[whole], after);
@@ -97,7 +98,7 @@ fn values() -> Vector<DimId, u64> {
     DIMS.into_iter().collect()
 }
 
-/// Returns the order that must hold: the transitive closure of the conflicts and the user's order.
+/// Returns the required order: the transitive closure of the conflicts and the user's order.
 fn wanted(program: &Program) -> Vec<Vec<bool>> {
     let n = program.statements.len();
     let mut edges = Vec::new();
@@ -203,7 +204,7 @@ proptest! {
                 prop_assert!(reach[alloc][user]);
                 prop_assert!(free.is_none_or(|free| reach[user][free]));
             }
-            // As early as can be: nothing but maximal users, and other frees, stand right before the free.
+            // As early as possible: the direct predecessors of a free are only maximal users and other frees.
             if let Some(free) = free {
                 for &before in &operations.list[OperationId::new(free)].after {
                     let before = before.index();
@@ -227,7 +228,7 @@ proptest! {
                 .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .collect()
         };
-        // The driver may give an alloc the bytes of a free that a path leads from.
+        // The driver may reuse the bytes of a free for an alloc if there is a path between them.
         for (b, place) in operations.places.enumerate() {
             let Place::Inside { memory: mb, .. } = place else { continue };
             for (c, place) in operations.places.enumerate() {
@@ -292,17 +293,20 @@ proptest! {
 
     #[test]
     fn explicit_order_is_accepted_exactly_where_it_suffices(random in random()) {
-        // The same programs with `#[after]` alone: accepted iff every conflict is ordered by the user's edges.
+        // The same programs with `#[after]` alone: accepted iff the user's edges order every conflict.
         let source = source(&random, Order::Explicit);
         let program = source.program.clone();
         let n = program.statements.len();
         let edges: Vec<(usize, usize)> = (0..n)
-            .flat_map(|b| program.statements.as_slice()[b].after.iter().map(move |&a| (a.index(), b)).collect::<Vec<_>>())
+            .flat_map(|b| program.statements.as_slice()[b].after.iter()
+                .map(move |&a| (a.index(), b)).collect::<Vec<_>>())
             .collect();
         let reach = closure(n, &edges);
         let conflicts = (0..n).all(|b| {
             (0..b).all(|a| {
-                !conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b], &DIMS) || reach[a][b] || reach[b][a]
+                !conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b], &DIMS)
+                    || reach[a][b]
+                    || reach[b][a]
             })
         });
         let (checked, found) = compile::front(source);

@@ -3,8 +3,7 @@
 use cuweave_core::plan::{Effort, place_all};
 use cuweave_testkit::traces;
 
-/// The public traces, where they are at hand: all but two are packed to the bound at the effort that graphs are built
-/// with.
+/// The public traces, if available: all but two are packed to the bound at the default effort.
 #[test]
 fn minimalloc_traces() {
     let folder = ["../shared/data/minimalloc/challenging", "../../shared/data/minimalloc/challenging"]

@@ -1,4 +1,4 @@
-//! The lives of buffers, and the texts of messages about them.
+//! The lifetimes of buffers, and texts of messages about them.
 
 use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{Access, AccessId, BufferId, Kind, Lifetime, StatementId};
@@ -10,15 +10,15 @@ pub(super) struct Life {
     pub alloc: Option<StatementId>,
     /// The first `free`.
     pub free: Option<StatementId>,
-    /// All `free`s: several in the arms of choices, or by mistake.
+    /// All `free`s. Several in different arms of a choice, or by mistake.
     pub frees: Vec<StatementId>,
-    /// The index in the tail, if it is returned.
+    /// The index in the function's tail, if the buffer is returned.
     pub output: Option<u32>,
     /// Its accesses in program order.
     pub accesses: Vec<AccessId>,
 }
 
-/// Returns the life of each buffer.
+/// Computes the lifetime of each buffer.
 pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
     let program = &ordered.source.program;
     let mut lives: Vector<BufferId, Life> = Vector::filled(Life::default(), program.buffers.len());
@@ -54,7 +54,7 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
 }
 
 impl Ordered {
-    /// Returns true if the order between some statements is explicit.
+    /// Returns true if any function has explicit order.
     pub(super) fn any_explicit(&self) -> bool {
         self.source.regions.functions.any_explicit(&self.source.program)
     }
@@ -76,19 +76,19 @@ impl Ordered {
         !self.bounds.disjoint(a, b)
     }
 
-    /// Returns the call that takes a buffer over, if the life of the buffer ends there and not by a `free`.
+    /// Returns the call that takes a buffer over, if its lifetime ends by that call and not by a `free`.
     pub(super) fn taken_over_by(&self, free: StatementId) -> Option<StatementId> {
         let statements = &self.source.program.statements;
         let same = |id: &StatementId| {
             (&statements[*id].name, statements[*id].line) == (&statements[free].name, statements[free].line)
         };
-        // The sample adds a `free` directly after the call that takes a buffer over.
+        // The sample adds a `free` directly after a call that takes a buffer over.
         let before = (0..free.index()).rev().map(StatementId::new).take_while(same);
         before.into_iter().find(|&id| matches!(statements[id].kind, Kind::Call(_)))
     }
 
-    /// Returns true if a statement stands on the line of another one that it comes before, or below it: in a loop of the function,
-    /// which has no calls around the two.
+    /// Returns true if the earlier of two statements is on the same line as the later one or below it. Both are
+    /// then in a loop of this function. Statements of callees are excluded.
     pub(super) fn is_of_earlier_turn(&self, before: StatementId, id: StatementId) -> bool {
         let [one, other] = [before, id].map(|id| &self.source.program.statements[id]);
         let of_function = |name: &str| !name.contains('.');
@@ -105,7 +105,7 @@ impl Ordered {
         self.source.program.statements[id].line
     }
 
-    /// Returns `b`, or `b[lo..hi]` for a part of it.
+    /// Returns `b`, or `b[lo..hi]` for a range of it.
     pub(super) fn slice(&self, access: &Access) -> String {
         let program = &self.source.program;
         let buffer = &program.buffers[access.buffer];

@@ -1,4 +1,4 @@
-//! The ranges of a buffer that are written at a point of the program, and the proof that they cover an access.
+//! The ranges of a buffer that are written at a program point, and the proof that they cover an access.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use crate::index::{narrow, size};
 use crate::ir::{Access, DimId};
 use crate::spans::{FEW, NumericRange, Spans};
 
-/// The ranges that are written at a point of the program.
+/// The ranges that are written at a program point.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// The first write of each range; repeated writes of a range add nothing.
+    /// The first write of each range. Repeated writes of a range add nothing.
     pub distinct: Vec<WrittenRange>,
     known: Pairs,
-    /// Ranges that several writes cover together. These writes are relied on already.
+    /// Ranges covered by several writes together. These writes are marked as relied on already.
     covered: Pairs,
-    /// `distinct` by numeric bounds, once there are many ranges.
+    /// An index of `distinct` by numeric bounds, once there are many ranges.
     spans: Option<Spans>,
 }
 
@@ -24,11 +24,11 @@ pub(super) struct State {
 pub(super) struct WrittenRange {
     pub lo: DimId,
     pub hi: DimId,
-    /// The write; `None` for a range that the turns of a loop write together.
+    /// The write. `None` for a range that the iterations of a loop write together.
     pub write: Option<usize>,
 }
 
-/// A set of ranges: a list while they are few, which is the usual case.
+/// A set of ranges: a list while it is small, as usual.
 #[derive(Clone, Default)]
 struct Pairs {
     few: Vec<(DimId, DimId)>,
@@ -67,8 +67,8 @@ impl State {
         }
     }
 
-    /// Returns ranges that together provably cover an access; `None` if there are none, or if the access was covered by an
-    /// earlier call.
+    /// Returns ranges that provably cover an access together. Empty if an earlier call has covered it. `None` if
+    /// there are none.
     pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
         if self.covered.contains(access.lo, access.hi) {
             return Some(Vec::new());
@@ -82,10 +82,9 @@ impl State {
         Some(chain)
     }
 
-    /// Returns ranges that together provably cover an access. From the access's start, each range that begins at or before
-    /// a reached point reaches its own end. O(distinct writes²) bound comparisons in the worst case.
+    /// Searches a chain of ranges that covers an access: from the start of the access, each range that begins at or
+    /// before a reached point reaches its own end. O(distinct writes²) bound comparisons in the worst case.
     fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
-        // Usually one write covers the access.
         let contains = |range: &&WrittenRange| {
             bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi)
         };
@@ -95,7 +94,7 @@ impl State {
         if bounds.at_most(access.hi, access.lo) {
             return Some(Vec::new());
         }
-        // Reached points, each with the write that ends there and the point from which it was reached.
+        // Reached points, each with the write that ends there and the point that it was reached from.
         let mut points: Vec<(DimId, Option<(WrittenRange, usize)>)> = vec![(access.lo, None)];
         let mut unused = self.distinct.clone();
         let mut at = 0;
@@ -116,8 +115,8 @@ impl State {
         None
     }
 
-    /// Computes [`State::chain`] for numeric bounds, with the same result. Ranges that do not touch the access cannot
-    /// contribute. O(n log n) in those that do.
+    /// Computes [`State::chain`] for numeric bounds, with the same result. Only ranges that touch the access can
+    /// contribute. O(n log n) in their number.
     fn chain_of_numbers(
         &self,
         spans: &Spans,
@@ -147,7 +146,6 @@ impl State {
                 return Some(steps(&points, at));
             }
             let (reached, rest) = unused.split_at_mut(unused.partition_point(|(range, _)| range.lo <= point));
-            // Sorted in the order of the writes.
             reached.sort_by_key(|(_, slot)| *slot);
             points
                 .extend(reached.iter().map(|&(NumericRange { hi, .. }, slot)| (hi, Some((range(slot), at)))));
@@ -157,7 +155,7 @@ impl State {
         None
     }
 
-    /// Returns the ranges for another name of this buffer, whose length is the same number.
+    /// Returns the ranges for another name of this buffer, whose length has the same value.
     pub fn of_length(&self, len: DimId, own: DimId, bounds: &Bounds) -> State {
         let ends = |hi: DimId| bounds.at_most(hi, len) && bounds.at_most(len, hi);
         let mut state = State::default();
@@ -176,7 +174,7 @@ impl State {
     }
 }
 
-/// Returns the ranges on the path to a point, the last one first.
+/// Returns the ranges on the path to a point, last one first.
 fn steps<P>(points: &[(P, Option<(WrittenRange, usize)>)], to: usize) -> Vec<WrittenRange> {
     let mut chain = Vec::new();
     let mut step = points[to].1;
@@ -196,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The search by numbers finds the same ranges as the comparison of all ranges.
+        /// The numeric search finds the same ranges as the comparison of all ranges.
         #[test]
         fn numbers_make_the_same_chain(
             ranges in proptest::collection::vec((0..300i64, 1..20i64), 0..150),

@@ -1,4 +1,8 @@
-//! CW101 and CW107: reads and returns of unwritten elements.
+//! Finds reads and returns of unwritten elements (CW101, CW107, CW108), and infers the mode of each `&mut`.
+//!
+//! Visits the statements in a possible execution order and keeps the ranges of each buffer that are written so far.
+//! After a choice, a range counts as written if every arm writes it. The proof that ranges cover an access is in
+//! [`State::cover`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +14,20 @@ use crate::index::{Vector, narrow};
 use crate::ir::{Access, AccessId, BufferId, Kind, Mode, Origin, StatementId};
 use crate::order::{JoinedBuffer, Ordered, Region, Regions};
 
-/// An access by `&mut` that is settled as a write.
+/// A `&mut` access whose inferred mode is write.
 pub(super) struct SettledWrite {
     pub id: AccessId,
     /// True if a later read relies on it.
     pub relied_on: bool,
 }
 
-/// A write that may cover a read.
+/// A write that may cover a later read.
 #[derive(Clone)]
 struct CoveringWrite {
     id: AccessId,
     relied_on: bool,
-    /// The union of the writes in the arms of a statement, of which the device runs one. It has no statement of its own.
+    /// For the union of the writes in all arms of a device-side choice: the indices of these writes. Such a union
+    /// has no statement.
     arms: std::ops::Range<usize>,
 }
 
@@ -31,17 +36,17 @@ impl CoveringWrite {
         CoveringWrite { id, relied_on: false, arms: 0..0 }
     }
 
-    /// Returns what the writes of `arms` make together.
+    /// Makes the union of the writes of all arms.
     fn of_arms(arms: std::ops::Range<usize>) -> CoveringWrite {
         CoveringWrite { arms, ..CoveringWrite::new(AccessId { statement: StatementId::NONE, index: 0 }) }
     }
 }
 
-/// Reports CW101 and CW107, and settles the meaning of `&mut` at each launch.
+/// Reports CW101, CW107 and CW108, and infers the mode of each `&mut`.
 ///
-/// Under [`Order::Inferred`] statements run in program order, so the writes before a read are those above it. Under
-/// [`Order::Explicit`] they are those before it in a topological order; a write that nothing orders with the read is
-/// reported as CW202, not here.
+/// Under [`Order::Inferred`](crate::ir::Order::Inferred) statements run in program order, so the writes before a
+/// read are the writes above it. Under [`Order::Explicit`](crate::ir::Order::Explicit) they are the writes before
+/// it in a topological order. A write that is not ordered with the read is reported as CW202, not here.
 pub(super) fn initialised(
     ordered: &Ordered,
     lives: &Vector<BufferId, Life>,
@@ -64,20 +69,20 @@ pub(super) fn initialised(
     writes.settled()
 }
 
-/// The writes of all buffers by the statements so far.
+/// The writes of all buffers by the statements visited so far.
 struct Writes<'o> {
     ordered: &'o Ordered,
     lives: &'o Vector<BufferId, Life>,
     written: Vector<BufferId, Coverage>,
     ever_written: Vector<BufferId, bool>,
-    /// By a statement outside of the bodies of conditional nodes.
+    /// True for buffers written by a statement outside conditional bodies.
     surely_written: Vector<BufferId, bool>,
-    /// True for buffers that begin without contents.
+    /// True for buffers that are uninitialised at first.
     tracked: Vector<BufferId, bool>,
     explicit: bool,
-    /// True if reads of unwritten elements are no faults, because the order is not known.
+    /// True if unwritten reads are not reported, since the order is unknown.
     silent: bool,
-    /// The accesses by `&mut` that read nothing.
+    /// The `&mut` accesses that read nothing.
     fresh: Vec<AccessId>,
 }
 
@@ -85,7 +90,7 @@ impl<'o> Writes<'o> {
     fn new(ordered: &'o Ordered, lives: &'o Vector<BufferId, Life>) -> Writes<'o> {
         let buffers = &ordered.source.program.buffers;
         let explicit = ordered.any_explicit();
-        // Memory from the caller is written, unless its declaration says otherwise.
+        // Memory from the caller is initialised, unless it is declared otherwise.
         let mut tracked: Vector<BufferId, bool> =
             buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
         ordered.source.regions.fresh.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
@@ -102,7 +107,7 @@ impl<'o> Writes<'o> {
         }
     }
 
-    /// Returns the statements in an order in which they may run.
+    /// Returns the statements in a possible execution order.
     fn sequence(&self) -> Vec<StatementId> {
         match self.explicit {
             true => self.ordered.reach.topological().as_slice().to_vec(),
@@ -124,7 +129,7 @@ impl<'o> Writes<'o> {
                 continue;
             }
             if access.mode == Mode::Write {
-                // The macro has settled this mode.
+                // The macro has inferred this mode.
                 if statement.kind.has_declaration() {
                     self.fresh.push(at);
                 }
@@ -143,8 +148,8 @@ impl<'o> Writes<'o> {
             {
                 found.push(unwritten(ordered, at, &self.written[buffer].writes));
             }
-            // The kernel has written the buffer, or the fault was reported: later reads and the return are no further
-            // faults.
+            // Either the kernel has written the buffer, or the error is reported. Later reads and the return are
+            // not errors.
             self.ever_written[buffer] = true;
             writes.push((buffer, CoveringWrite::new(at)));
         }
@@ -153,7 +158,7 @@ impl<'o> Writes<'o> {
         }
     }
 
-    /// Reports CW107 for outputs that are written in bodies alone, which may not run.
+    /// Reports CW107 for outputs that are written only in conditional bodies, which may not run.
     fn unsure_outputs(&self, found: &mut Vec<Diagnostic>) {
         let ordered = self.ordered;
         for (index, buffer) in outputs(ordered) {
@@ -170,7 +175,7 @@ impl<'o> Writes<'o> {
         }
     }
 
-    /// Reports CW107 for arguments without contents that are not proved to be written at the end.
+    /// Reports CW107 or CW108 for uninitialised arguments that are not proved to be written at the end.
     fn fresh_arguments(&mut self, found: &mut Vec<Diagnostic>) {
         let ordered = self.ordered;
         for &(buffer, lo, hi) in &ordered.source.regions.fresh {
@@ -181,7 +186,7 @@ impl<'o> Writes<'o> {
         }
     }
 
-    /// Returns the accesses by `&mut` that read nothing.
+    /// Returns the `&mut` accesses that read nothing.
     fn settled(mut self) -> Vec<SettledWrite> {
         self.written.iter_mut().for_each(Coverage::rely_on_arms);
         let writes = self.written.iter().flat_map(|coverage| &coverage.writes);
@@ -191,7 +196,7 @@ impl<'o> Writes<'o> {
     }
 }
 
-/// Returns the outputs that no reported fault has poisoned, each buffer once, with its index.
+/// Returns the outputs without reported errors, each buffer once, with its index.
 fn outputs(ordered: &Ordered) -> impl Iterator<Item = (u32, BufferId)> {
     let outputs = &ordered.source.program.outputs;
     let first = |&(index, buffer): &(usize, &BufferId)| !outputs[..index].contains(buffer);
@@ -199,7 +204,7 @@ fn outputs(ordered: &Ordered) -> impl Iterator<Item = (u32, BufferId)> {
     each.filter(|&(_, buffer)| !ordered.poisoned(buffer))
 }
 
-/// Reports CW107 for outputs that nothing has written.
+/// Reports CW107 for outputs that are never written.
 fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, found: &mut Vec<Diagnostic>) {
     for (index, buffer) in outputs(ordered) {
         if !ever_written[buffer] {
@@ -214,7 +219,7 @@ fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, f
     }
 }
 
-/// Returns true if a write to the range that `at` reads is not ordered with it.
+/// Returns true if some write to the range read by `at` is not ordered with it.
 fn writer_unordered(ordered: &Ordered, life: &Life, at: AccessId) -> bool {
     life.accesses.iter().any(|&other| {
         other.statement != at.statement
@@ -224,10 +229,10 @@ fn writer_unordered(ordered: &Ordered, life: &Life, at: AccessId) -> bool {
     })
 }
 
-/// The writes of a buffer, and the ranges that they are proved to cover.
+/// The writes of a buffer, and the ranges that they provably cover.
 #[derive(Default)]
 struct Coverage {
-    /// The writes, in order.
+    /// The writes in order.
     writes: Vec<CoveringWrite>,
     state: State,
 }
@@ -239,7 +244,7 @@ impl Coverage {
         self.writes.push(write);
     }
 
-    /// If what arms write together is relied on, each of their writes is.
+    /// Marks the writes of all arms as relied on, if their union is.
     fn rely_on_arms(&mut self) {
         for at in (0..self.writes.len()).rev() {
             if self.writes[at].relied_on {
@@ -250,7 +255,7 @@ impl Coverage {
         }
     }
 
-    /// Returns true if the writes provably cover an access. The first such writes are then relied on.
+    /// Returns true if the writes provably cover an access, and marks them as relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
         let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
         for write in chain.into_iter().filter_map(|range| range.write) {
@@ -260,14 +265,14 @@ impl Coverage {
     }
 }
 
-/// The regions around a statement, each with the state before it.
+/// The regions around the current statement, each with the state before it.
 struct Entered<'r> {
     regions: &'r Regions,
     next: usize,
     stack: Vec<(&'r Region, Vec<State>)>,
-    /// For each choice and buffer: the ranges that all arms so far have written.
+    /// For each choice and buffer, the ranges that all arms so far have written.
     arms: BTreeMap<u32, Vec<Vec<WrittenRange>>>,
-    /// By choice of the device, for each buffer: the number of writes before its arms.
+    /// For each device-side choice and buffer, the number of writes before its arms.
     begun: BTreeMap<u32, Vec<usize>>,
 }
 
@@ -276,7 +281,7 @@ impl<'r> Entered<'r> {
         Entered { regions, next: 0, stack: Vec::new(), arms: BTreeMap::new(), begun: BTreeMap::new() }
     }
 
-    /// Leaves the regions that end before a statement, and enters those that begin with it.
+    /// Leaves the regions that end before a statement, and enters the regions that begin at it.
     fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut Vector<BufferId, Coverage>) {
         loop {
             let next = self.next;
@@ -298,8 +303,8 @@ impl<'r> Entered<'r> {
         }
     }
 
-    /// Leaves a region that may not have run: the written ranges are those from before it, and those that the region
-    /// provably writes together with others.
+    /// Leaves a region that may not have run. The written ranges are those from before it, the ranges that its loop
+    /// provably writes, and after the last arm the ranges that all arms write.
     fn leave(
         &mut self,
         ordered: &Ordered,
@@ -320,7 +325,7 @@ impl<'r> Entered<'r> {
             let (own, other) =
                 (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
-            // For messages about the other name.
+            // For messages about the joined name.
             let writes = written[buffer].writes.iter().cloned();
             let writes: Vec<CoveringWrite> =
                 writes.map(|write| CoveringWrite { relied_on: false, ..write }).collect();
@@ -357,7 +362,7 @@ fn is_discarded(ordered: &Ordered, buffer: BufferId) -> bool {
     ordered.source.regions.discarded.contains(&buffer)
 }
 
-/// Reports CW108 for a discarded argument that is not written in all.
+/// Reports CW108 for a discarded argument that is not written completely.
 fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]) -> Diagnostic {
     let name = ordered.buffer_name(buffer);
     let message = if written.is_empty() {
@@ -371,7 +376,7 @@ fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]
         .help(format!("write all of `{name}` on every path, or remove `#[discard]`"))
 }
 
-/// Reports CW107 for an argument whose caller relies on all of it being written.
+/// Reports CW107 for an argument that the caller requires to be written completely.
 fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]) -> Diagnostic {
     if is_discarded(ordered, buffer) {
         return left_discarded(ordered, buffer, written);
@@ -388,7 +393,7 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]
         .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
 }
 
-/// Adds notes about the written ranges, at most four.
+/// Adds up to four notes about the written ranges.
 fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[CoveringWrite]) -> Diagnostic {
     let mut notes = BTreeSet::new();
     for write in written.iter().filter(|write| write.id.statement != StatementId::NONE) {
@@ -425,7 +430,8 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
             )
         } else {
             format!(
-                "`{part}` is discarded before the launch and read by `{user}`, but not all of it is proved to be written"
+                "`{part}` is discarded before the launch and read by `{user}`, \
+                 but not all of it is proved to be written"
             )
         };
         let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at), message);

@@ -1,4 +1,9 @@
-//! The stages that run when a graph is built.
+//! The stages that run when a graph is built: launch decisions, live ranges, budget, layout, emission and
+//! programmatic edges.
+//!
+//! [`back`] makes a plan, and retries with fewer merged launches if the plan exceeds the budget or closes a cycle.
+//! If fused chains take too much memory, it cuts them. [`super::planning`] calls it until the device accepts the
+//! plan.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,45 +27,46 @@ use crate::scopes::Scopes;
 
 /// The default lowering of allocations.
 ///
-/// For every graph measured (`default_memory` in benches/results) the arena is at least as good as memory nodes: in bytes (at
-/// most those of the driver's packing), in launch time (0.74 to 1.02 of theirs), in nodes (two in all instead of two for
-/// each temporary) and in build time. Other graphs of the pool can use its memory as they can use single buffers'.
-/// [`Memory::Owned`] launches as fast, and shares its memory with no other graph.
+/// For every graph measured (`default_memory` in benches/results), the arena is at least as good as memory nodes:
+/// in bytes (at most those of the driver's packing), in launch time (0.74 to 1.02 of theirs), in nodes (two in all
+/// instead of two for each temporary) and in build time. Other graphs can share its memory through the pool, as
+/// with single buffers. [`Memory::Owned`] launches equally fast, but shares its memory with no other graph.
 const DEFAULT_MEMORY: Memory = Memory::Arena;
 
-/// The page of device memory: plans that differ by less take the same memory.
+/// The page size of device memory. Plans with the same number of pages take the same memory.
 const PAGE: u64 = 2 << 20;
 
-/// The number of times that chains are cut until the plan is small enough.
+/// The maximum number of attempts to cut chains until the plan is small enough.
 const CUTS: u32 = 5;
 
-/// The input of the build, beyond the program: what the macro does not know.
+/// The options of a build: facts and choices that the macro does not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// The lowering of allocations, if the build chooses one.
+    /// The lowering of allocations, if the build overrides it.
     pub memory: Option<Memory>,
-    /// Order that the kernels require: between uses of hidden state, and between atomics that do not commute.
+    /// Edges that the kernels require: between uses of hidden state, and between atomics that do not commute.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The changes of launches that are allowed.
+    /// The allowed launch transformations.
     pub allowed: Allowed,
-    /// The facts about each statement that is a launch; empty if no change is allowed.
+    /// The facts about each launch, indexed by statement. Empty if no transformation is allowed.
     pub launches: Vector<StatementId, Option<Launch>>,
-    /// The statements around bodies whose kernels set conditions and begin with `griddepcontrol.wait`.
+    /// The conditions and joins whose kernels set conditions and begin with `griddepcontrol.wait`.
     pub setters: BTreeSet<StatementId>,
-    /// Equal numbers for statements that are no launches and are assumed to last equally long.
+    /// Duration classes of statements that are not launches. Statements of one class are assumed to take equally
+    /// long.
     pub duration_classes: Vector<StatementId, u32>,
-    /// The constants of the device for decisions about launches.
+    /// The device constants for launch decisions.
     pub tuning: Tuning,
-    /// The temporaries whose elements can stay in registers: those that only members of one chain access have no memory.
+    /// The temporaries that can stay in registers. One that only members of one chain access gets no memory.
     pub left_out: BTreeSet<BufferId>,
-    /// True if chains stay whole however much memory they take.
+    /// True if chains are never cut, whatever memory they take.
     pub whole: bool,
-    /// True if order is added until the budget of the program is met, if it has one and the chains need not stay whole.
+    /// True if order is added to meet the program's budget, unless `whole` is set.
     pub budgeted: bool,
 }
 
 impl Wishes {
-    /// Returns the input of decisions about the launches of a program in an order.
+    /// Returns the input of the launch decisions.
     fn problem<'a>(
         &'a self,
         program: &'a Program,
@@ -78,10 +84,10 @@ impl Wishes {
     }
 }
 
-/// A reason why a checked program cannot be emitted.
+/// Why a checked program cannot be emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackError {
-    /// Added edges contradict the program's own.
+    /// Added edges contradict the order of the program.
     Cycle(Cycle),
     /// The sizes of the buffers cannot be laid out.
     Layout(LayoutError),
@@ -89,16 +95,16 @@ pub enum BackError {
     Budget(BudgetFault),
 }
 
-/// The reason that the temporaries of a graph do not fit into its budget.
+/// Why the temporaries of a graph do not fit into its budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BudgetFault {
-    /// One statement alone needs more than the budget.
+    /// A single statement needs more than the budget.
     #[non_exhaustive]
     BelowFloor {
-        /// The budget, in bytes.
+        /// The budget in bytes.
         budget: u64,
-        /// The device whose memory it is, in a program of several.
+        /// The device, in a program with several.
         device: Option<u32>,
         /// The bytes that the statement needs.
         floor: u64,
@@ -109,14 +115,14 @@ pub enum BudgetFault {
         /// The buffers that it needs the memory for.
         buffers: Vec<String>,
     },
-    /// No order of the statements was found in which the buffers fit.
+    /// No order was found in which the buffers fit.
     #[non_exhaustive]
     OverBudget {
-        /// The budget, in bytes.
+        /// The budget in bytes.
         budget: u64,
-        /// The device that takes most of the best plan, in a program of several.
+        /// The device with the most bytes in the best plan, in a program with several.
         device: Option<u32>,
-        /// The bytes that it takes.
+        /// The bytes of the best plan on that device.
         best: u64,
     },
 }
@@ -151,7 +157,7 @@ impl fmt::Display for BudgetFault {
     }
 }
 
-/// A budget, and a device if the program has several.
+/// Displays a budget, for each device if the program has several.
 struct Budget(u64, Option<u32>);
 
 impl fmt::Display for Budget {
@@ -161,7 +167,7 @@ impl fmt::Display for Budget {
     }
 }
 
-/// Bytes of memory, and its device if the program has several.
+/// Displays bytes of memory, with the device if the program has several.
 struct Taken(u64, Option<u32>);
 
 impl fmt::Display for Taken {
@@ -195,10 +201,10 @@ impl From<BudgetFault> for BackError {
     }
 }
 
-/// Places, lays out and emits a checked program whose `dims` have these values.
+/// Plans and emits a checked program whose `dims` have these values.
 ///
-/// A budget applies to the launches as they are written: if no plan within it has the chains and the batches, there are no chains, and
-/// batches are halved until a plan has them, or there are none.
+/// If no plan with the chains and batches meets the budget, it drops the chains, then halves the batches until a
+/// plan meets it, then keeps all launches as written.
 ///
 /// # Errors
 ///
@@ -221,12 +227,13 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             return Err(error);
         }
         decision = match (is_fused, most) {
-            // A chain needs the buffers of all its members at once. What was left to be fused is batched.
+            // A chain keeps the buffers of all its members alive at once. Launches reserved for fusion are batched
+            // instead.
             (true, _) => {
                 (problem.allowed.fuse, cut) = (false, Some(Cut::Budget));
                 launches::decide(problem)?
             }
-            // A cycle: the budget's order goes through a batch.
+            // A cycle: an edge added for the budget passes through a batch.
             (false, 4..) => {
                 problem.max_members = most / 2;
                 launches::decide(problem)?
@@ -237,40 +244,40 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
     }
 }
 
-/// Returns true if other decisions about launches may avoid the error.
+/// Returns true if other launch decisions may avoid the error.
 fn is_of_order(error: &BackError) -> bool {
     matches!(error, BackError::Budget(_) | BackError::Cycle(_))
 }
 
-/// Returns the order of a program with the wished edges.
+/// Returns the order of a program with the edges of the options.
 fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId)> {
     let scopes = Scopes::of(checked.program());
     let added = wishes.edges.iter().map(|&(from, to)| scopes.lifted(from, to));
     checked.edges().iter().copied().chain(added).collect()
 }
 
-/// Explains the launches of a plan that was made by [`back`] with the same inputs.
+/// Explains the launch decisions of a plan. Must be called with the inputs that [`back`] made the plan from.
 pub fn explain(checked: &Checked, wishes: &Wishes, operations: &Operations) -> Explanation {
     let edges = edges_of(checked, wishes);
     let emitted = Emitted { batches: operations.batches.as_slice(), chains: operations.chains.as_slice() };
     let problem = wishes.problem(checked.program(), &edges);
-    // The order of a plan has no cycle.
+    // The order of an existing plan has no cycle.
     launches::explain(problem, emitted, operations.serialized).unwrap_or_default()
 }
 
-/// Returns the bytes of the temporaries.
+/// Returns the planned bytes of the temporaries.
 fn planned(operations: &Operations) -> u64 {
     operations.bounds.as_ref().map_or(0, |bounds| bounds.planned)
 }
 
-/// Returns true if [`back`] may cut chains of a plan that it made of whole ones.
+/// Returns true if [`back`] may cut the chains of this plan.
 pub fn may_spare(operations: &Operations) -> bool {
     !operations.chains.is_empty() && planned(operations) > PAGE
 }
 
-/// Cuts the chains until the plan takes no more pages than the launches take without chains: a chain holds the buffers of all its members at
-/// once. Each member of a piece is one of the chain's, in their order, so all that holds for a chain holds for its pieces. Launches that were
-/// left to be fused and are in no piece are batched.
+/// Cuts chains until the plan takes no more pages than a plan without chains, since a chain keeps the buffers of
+/// all its members alive at once. A piece has members of its chain in their order, so everything that holds for a
+/// chain holds for its pieces. Launches reserved for fusion but left out of every piece are batched.
 fn sparing(
     checked: &Checked,
     dims: &Vector<DimId, u64>,
@@ -312,7 +319,7 @@ fn sparing(
     Ok(Operations { cut, ..plain })
 }
 
-/// Runs the rest of the pipeline for a decision about launches.
+/// Runs the stages after the launch decisions.
 fn decided(
     checked: &Checked,
     dims: &Vector<DimId, u64>,
@@ -342,7 +349,7 @@ fn decided(
         placed.hoist(&Scopes::of(program));
     }
     let nodes = decision.nodes();
-    // Only memory nodes can come between the two kernels of a programmatic edge.
+    // Only memory nodes can be between the two kernels of a programmatic edge.
     let overlapping = match (wishes.allowed.overlap, memory) {
         (true, Memory::Nodes) => overlap::followers(program, &placed.reach, &nodes, &wishes.launches),
         _ => Vector::new(),
@@ -378,19 +385,19 @@ fn decided(
     Ok(operations)
 }
 
-/// Returns the cost of each statement in the budget's critical path: 1 for what runs, 0 for memory statements.
+/// Returns the cost of each statement for the critical path of a budget: 0 for memory statements, else 1.
 fn costs(program: &Program) -> Vector<StatementId, u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
-/// The temporaries that have no memory where they stay in registers of a chain.
+/// Elides temporaries that stay in registers of a chain.
 struct LeftOut<'a> {
     buffers: &'a BTreeSet<BufferId>,
     chains: &'a [Chain],
 }
 
 impl LeftOut<'_> {
-    /// Places the buffers of a program that have memory, and returns those that have none beside them.
+    /// Computes the live ranges of the buffers with memory, and the set of elided buffers.
     fn place(
         &self,
         program: &Program,
@@ -414,7 +421,7 @@ impl LeftOut<'_> {
     }
 }
 
-/// Returns true if a plan that keeps no budget is within that of the program: `false` where the driver packs the temporaries.
+/// Returns true if a plan that ignores the budget meets it anyway. False if the driver packs the temporaries.
 pub fn is_within_budget(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Operations) -> bool {
     match (checked.program().options.budget, &operations.bounds) {
         (None, _) => true,
@@ -423,16 +430,16 @@ pub fn is_within_budget(checked: &Checked, dims: &Vector<DimId, u64>, operations
     }
 }
 
-/// Returns the effects of a budget that adds no order.
+/// Returns the report of a budget that adds no order.
 fn without_order(program: &Program, placed: &Placed, budget: u64) -> Budgeted {
     let path = plan::budget::critical_path(&placed.reach, &costs(program));
     Budgeted { budget, edges: Vec::new(), steps: Vec::new(), path_before: path, path_after: path }
 }
 
-/// The buffers of the program that the planner's buffers of a memory are.
+/// The buffer of the program for each of the planner's buffers of a device.
 type Ids = Vector<BufferIndex, BufferId>;
 
-/// Returns the planner's buffers of each device of a program, and the buffers that they are.
+/// Returns the planner's buffers of each device, and the buffers of the program that they stand for.
 fn memories(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -443,7 +450,7 @@ fn memories(
     Ok((0..program.devices()).map(of).map(|of_device| (of_device.list, of_device.ids)).unzip())
 }
 
-/// Returns order that makes the temporaries of each device fit into the budget.
+/// Adds order until the temporaries of each device fit into the budget.
 fn within_budget(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -500,7 +507,8 @@ fn within_budget(
     }
 }
 
-/// Returns the critical path for `points` budgets between the plan without a budget and the floor, of launches as written.
+/// Returns the critical path for `points` budgets, from the plan without a budget down to the floor. Launches are
+/// as written.
 ///
 /// # Errors
 ///

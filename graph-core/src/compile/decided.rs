@@ -1,4 +1,4 @@
-//! The inputs of the launch decisions, kept for reports.
+//! The inputs and results of the launch decisions, kept for reports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use cuweave_ptx::coverage::Forward;
 
 use super::back::Wishes;
 
-/// The inputs of the launch decisions of a plan.
+/// The inputs and results of the launch decisions of a plan.
 #[derive(Debug, Default)]
 pub struct Decided {
-    /// The flat program; `None` before there is a plan.
+    /// The flat program. `None` before planning.
     pub checked: Option<Arc<Checked>>,
-    /// The facts, and the allowed changes.
+    /// The options of the build.
     pub wishes: Wishes,
-    /// The launches that are in no batch because it would be slower.
+    /// The launches that were not batched since the batch would be slower, with the reasons.
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
-    /// The launches that are in no chain because the fused kernel would be slower.
+    /// The launches that were not fused since the fused kernel would be slower, with the reasons.
     pub slower_fused: BTreeMap<StatementId, String>,
-    /// The launches whose chain is not stacked with others though it could be, with the reasons.
+    /// The launches whose chain could be stacked with others but is not, with the reasons.
     pub unstacked: BTreeMap<StatementId, String>,
-    /// The kernels that are launched, with the registers of a thread that a simulated driver assumes. Empty on a device.
+    /// Kernels, each with the number of registers that a simulated driver assumes. Empty on a device.
     pub assumed: Vec<(&'static str, u32)>,
-    /// True if a test has changed the plan, which is checked by nobody then.
+    /// True if a test has modified the plan. The checker then skips it.
     pub changed: bool,
-    /// For each chain, the elements that stay in registers, if any do.
+    /// For each chain, the elements that stay in registers. `None` if there are none.
     pub forward: Vec<Option<Arc<Forward>>>,
 }

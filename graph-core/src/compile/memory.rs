@@ -1,4 +1,4 @@
-//! The picture of the memory of a graph, as it was planned and emitted.
+//! Draws the memory of a graph as planned and emitted.
 
 use crate::check::Checked;
 use crate::index::{Index, Vector, size};
@@ -13,9 +13,12 @@ use crate::scopes::Scopes;
 
 use super::back::BackError;
 
-/// Draws the temporaries of a graph as boxes over the levels of its nodes and the bytes of their memory. Returns SVG. Statements that
-/// are one node stand in one level, and temporaries that are left out are not drawn. Where each temporary has an alloc node, its
-/// place is the driver's, and the picture has that of a plan. Temporaries of bodies have the names of these behind their own.
+/// Draws the temporaries of a graph as boxes, over the levels of its nodes and the bytes of their memory. Returns
+/// SVG.
+///
+/// Statements that are one node are on one level. Elided temporaries are not drawn. If each temporary has an alloc
+/// node, the driver places it, and the picture shows a plan instead. The name of a temporary in a conditional body
+/// is followed by the name of the body.
 ///
 /// # Errors
 ///
@@ -26,7 +29,6 @@ pub fn memory_svg(
     operations: &Operations,
 ) -> Result<String, BackError> {
     let program = checked.program();
-    // The edges include those that a budget added.
     let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
     let edges: Vec<_> = checked.edges().iter().copied().chain(added).collect();
     let placed = place::place(program, &edges)?;
@@ -54,15 +56,15 @@ pub fn memory_svg(
     Ok(plan::svg::memory_svg(&levels, &buffers.list, &plan, &labels))
 }
 
-/// The content of a picture, without its names.
+/// The content of a picture; the labels have no names yet.
 struct Pictured {
     buffers: PlannerBuffers,
-    /// The places of the buffers.
+    /// The offsets of the buffers.
     plan: MemoryPlan,
     labels: Labels,
 }
 
-/// Returns the temporaries where the memory of a graph has them. The memory of a device stands above that of those before it.
+/// Returns the temporaries at their emitted offsets. The memory blocks are stacked by device.
 fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers) -> Pictured {
     let (mut buffers, mut offsets) = (PlannerBuffers::default(), Vector::new());
     let mut labels = Labels::default();
@@ -108,7 +110,7 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
     Pictured { buffers, plan, labels }
 }
 
-/// Returns the temporaries in a plan of their own.
+/// Returns the temporaries at the offsets of a separate plan.
 fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<Pictured, BackError> {
     let mut buffers = PlannerBuffers::default();
     let mut planned: Option<MemoryPlan> = None;
@@ -138,7 +140,8 @@ fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<
     Ok(Pictured { buffers, plan, labels })
 }
 
-/// Returns the level of the node of each statement: the nodes before it on the longest path, without those of memory and hubs.
+/// Returns the level of each statement's node: the number of nodes before it on a longest path, without memory
+/// nodes and hubs.
 fn levels(program: &Program, operations: &Operations) -> Levels {
     let counts = |what: &What| u32::from(!what.is_memory() && !matches!(what, What::Hub));
     let mut of_node: Vector<OperationId, u32> = Vector::filled(0, operations.list.len());
@@ -154,7 +157,7 @@ fn levels(program: &Program, operations: &Operations) -> Levels {
     Levels { of, depth }
 }
 
-/// Returns the statements of each level: the name of the first, and the number of the others.
+/// Returns the label of each level: the name of its first statement, and the number of the others.
 fn steps(program: &Program, levels: &Levels) -> Vec<String> {
     let mut first: Vec<Option<(&str, usize)>> = vec![None; size(levels.depth)];
     for (id, statement) in program.statements.enumerate().filter(|(_, statement)| !statement.kind.is_memory())
@@ -173,7 +176,7 @@ fn steps(program: &Program, levels: &Levels) -> Vec<String> {
     first.into_iter().map(step).collect()
 }
 
-/// Returns the levels of the bodies of conditions.
+/// Returns the levels that each conditional body covers.
 fn bodies(program: &Program, scopes: &Scopes, levels: &Levels) -> Vec<Span<u32>> {
     let mut spans: Vec<Span<u32>> = Vec::new();
     for (id, scope) in scopes.list.enumerate() {

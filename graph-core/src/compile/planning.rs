@@ -1,7 +1,7 @@
-//! Planning: the launch decisions, the plan of memory and the operations, for a device that may refuse a decision.
+//! Plans a graph for a target that may refuse a decision: launch decisions, memory plan and operations.
 //!
-//! Rewriting, loading and occupancy may refuse a batch or a chain. The target is asked before the final plan is made: after
-//! a refusal the launches are decided again without that kernel.
+//! Rewriting, loading or occupancy may rule out a batch or a chain. So the target is asked before the plan is
+//! final. After a refusal, the launches are decided again without that kernel.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,47 +18,49 @@ use super::back::{BackError, Wishes, is_within_budget, may_spare};
 use super::decided::Decided;
 use super::target::{LaunchFacts, Target};
 
-/// The number of decisions after which elements of fused launches go through memory.
+/// The number of decisions after which no elements stay in registers any more.
 const MAX_DECISIONS: usize = 64;
 
-/// What is added to a graph, with the loaded kernels of batches (`B`) and of chains (`F`). A fallback is another plan.
+/// The plan of a graph, with the loaded kernels of batches (`B`) and chains (`F`). A fallback is a new plan.
 #[derive(Debug)]
 pub struct Plan<B, F> {
     /// The operations.
     pub operations: Arc<Operations>,
-    /// One kernel for each batch.
+    /// The kernel of each batch.
     pub batched: Vector<BatchId, B>,
-    /// One kernel for each chain.
+    /// The kernel of each chain.
     pub fused: Vector<ChainId, F>,
-    /// The kernels that are launched as written, and the reasons: sorted.
+    /// The kernels launched as written, with the reasons. Sorted.
     pub left_alone: Vec<LeftAlone>,
-    /// The inputs of the decisions.
+    /// The inputs and results of the decisions.
     pub decided: Decided,
 }
 
-/// The inputs of the launch decisions that are not facts: with any of them, the results of a graph are the same.
+/// The inputs of the launch decisions that do not affect the results of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// The changes of launches that are allowed.
+    /// The allowed launch transformations.
     pub allowed: Allowed,
-    /// The constants of the device.
+    /// The device constants.
     pub tuning: Tuning,
-    /// Order beyond the program's.
+    /// Edges added to the order of the program.
     pub added: Vec<(StatementId, StatementId)>,
 }
 
-/// Returns the operations of a checked program with these lengths and options: those of [`super::back`].
+/// Returns the operations of the program for these options, like [`super::back`].
 pub type Back<'b> = &'b mut dyn FnMut(&Wishes) -> Result<Arc<Operations>, BackError>;
 
-/// Changes the rules before a decision, given the program and its launches.
+/// Modifies the rules before a decision, given the program and its launches.
 pub type ChangeRules<'r> = &'r mut dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, Rules) -> Rules;
 
-/// Decides about the launches, and plans. `given` holds the options that no decision changes. The target is asked at most once
-/// for each kernel that it refuses, and once for each temporary that stays in registers or is refused to.
+/// Decides about the launches and plans the graph.
+///
+/// `given` holds the options that no decision changes. The target is asked at most once for each kernel that it
+/// refuses, and once for each temporary that it keeps in registers or not.
 ///
 /// # Errors
 ///
-/// Sizes that cannot be planned.
+/// If the sizes cannot be planned.
 pub fn plan<T: Target>(
     checked: &Arc<Checked>,
     dims: &Vector<DimId, u64>,
@@ -68,17 +70,18 @@ pub fn plan<T: Target>(
     change_rules: ChangeRules<'_>,
     back: Back<'_>,
 ) -> Result<Plan<T::Batched, T::Fused>, BackError> {
-    // The temporaries that stay in registers of whole chains, once they are known, and those that do not in pieces of them.
+    // The temporaries that stay in registers in whole chains, once known; and those that do not in pieces of
+    // chains.
     let mut registers: Option<BTreeSet<BufferId>> = None;
     let mut refused: BTreeSet<BufferId> = BTreeSet::new();
-    // A plan without the budget comes first: it is taken if the budget holds it.
+    // The first plan ignores the budget. It is taken if it meets the budget anyway.
     let mut budgeted = false;
     let mut decisions = 0;
     loop {
         decisions += 1;
         let rules = Rules { allowed: given.allowed, tuning: facts.tuning.clone(), added: Vec::new() };
         let Rules { allowed, tuning, added } = change_rules(checked, &facts.launches, rules);
-        // After many decisions nothing stays in registers: then no plan depends on what does.
+        // After many decisions, keep nothing in registers, so that the loop ends.
         let forwards = allowed.fuse && allowed.forward && decisions < MAX_DECISIONS;
         let whole = forwards && registers.is_none();
         let wishes = Wishes {
@@ -101,7 +104,7 @@ pub fn plan<T: Target>(
             .flatten()
             .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
             .collect();
-        // What has no memory must stay in registers. Each turn adds a temporary, or refuses one for good.
+        // An elided buffer must stay in registers. Each iteration adds a temporary, or refuses one for good.
         refused.extend(operations.left_out.difference(&buffers));
         let known = &wishes.left_out;
         let next: BTreeSet<BufferId> = known.union(&buffers).copied().collect();
@@ -136,7 +139,7 @@ pub fn plan<T: Target>(
 }
 
 impl<B, F> Plan<B, F> {
-    /// Takes back programmatic edges that were added as full ones.
+    /// Records that the build added programmatic edges as full edges.
     pub fn note_full(&mut self, full: &[OperationId]) {
         if full.is_empty() {
             return;
@@ -148,15 +151,15 @@ impl<B, F> Plan<B, F> {
         }
     }
 
-    /// Returns true if launches differ from how they are written.
+    /// Returns true if any launches are batched, fused or overlapped.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         let Operations { batches, chains, overlapped, .. } = &*self.operations;
         !batches.is_empty() || !chains.is_empty() || *overlapped > 0
     }
 
-    /// Returns the memories of a device that no node allocates, each with its offset in one block that holds all of them, and
-    /// the size of that block in bytes.
+    /// Returns the memory blocks of a device that no node allocates, each with its offset in one allocation for all
+    /// of them, and the size of that allocation in bytes.
     #[must_use]
     pub fn without_nodes(&self, device: Device) -> (Vec<(MemoryId, u64)>, u64) {
         let mut end = 0u64;
@@ -172,7 +175,7 @@ impl<B, F> Plan<B, F> {
         (offsets, end)
     }
 
-    /// Returns the buffers that lie in each memory.
+    /// Returns the buffers in each memory block.
     #[must_use]
     pub fn inside(&self) -> Vector<MemoryId, Vec<BufferId>> {
         let mut inside = Vector::filled(Vec::new(), self.operations.memories.len());
@@ -184,7 +187,7 @@ impl<B, F> Plan<B, F> {
         inside
     }
 
-    /// Returns the place in the source that an operation comes from.
+    /// Returns the source location of an operation.
     #[must_use]
     pub fn at(&self, program: &Program, operation: &Operation) -> Box<At> {
         match (operation.sources.first(), &operation.what) {
@@ -195,7 +198,7 @@ impl<B, F> Plan<B, F> {
         }
     }
 
-    /// Returns the place in the source that a memory comes from.
+    /// Returns the source location of a memory block.
     #[must_use]
     pub fn at_memory(&self, program: &Program, memory: MemoryId) -> Box<At> {
         let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
@@ -207,7 +210,7 @@ impl<B, F> Plan<B, F> {
     }
 }
 
-/// Returns the place of a name of the runtime's own: the line of the function's first statement.
+/// Returns a location for a name made by the compiler: the line of the function's first statement.
 fn at_name(program: &Program, name: &str) -> Box<At> {
     let at = program.statements.ids().next().map(|first| at_statement(program, first));
     Box::new(at.unwrap_or_else(|| at_function(program)).with_name(name))

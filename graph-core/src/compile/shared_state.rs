@@ -1,4 +1,4 @@
-//! Order between launches that share state beside the program's buffers.
+//! Edges between launches that share state other than the program's buffers.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,28 @@ use crate::ir::StatementId;
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
-/// A reason why launches that share state cannot be ordered.
+/// Why launches that share state cannot be ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedStateFault<S> {
-    /// Nothing orders two launches in explicit order, or an edge between them contradicts the order.
+    /// With explicit order, two launches are not ordered; or an edge between them contradicts the order.
     Unordered(S, (StatementId, StatementId)),
-    /// The program's order is a cycle.
+    /// The order of the program has a cycle.
     Cyclic(Cycle),
 }
 
-/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered. `uses` holds
-/// the uses of each piece of state in program order. O(statements^2) where there are such pieces.
+/// Returns the missing edges, in program order, between launches that share state and do not commute. `uses` lists
+/// the uses of each piece of state in program order. O(statements^2) if there is such state.
 ///
 /// # Errors
 ///
-/// In explicit order, two launches that share state and that nothing orders; otherwise an edge that contradicts the order.
+/// With explicit order, two launches that share state and are not ordered. Otherwise an edge that contradicts the
+/// order.
 pub fn edges_of_shared_state<S: Copy + Ord>(
     checked: &Checked,
     mut uses: BTreeMap<S, Vec<Use<'_>>>,
 ) -> Result<Vec<(StatementId, StatementId)>, SharedStateFault<S>> {
     let program = checked.program();
-    // Atomics of the scope of a device do not commute with those of another device.
+    // Device-scope atomics do not commute with atomics of another device.
     let device = |one: &Use<'_>| program.statements[one.statement].device;
     for uses in uses.values_mut() {
         if uses.iter().any(|one| device(one) != device(&uses[0])) {

@@ -1,4 +1,7 @@
-//! What the compiler asks of the device that a graph is built for.
+//! The interface to the device that a graph is built for.
+//!
+//! [`Target`] compiles kernels of merged launches and may refuse them. [`LaunchFacts`] keeps the facts about the
+//! launches, updated after each refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,22 +16,22 @@ use crate::launches::{
 };
 use crate::operation::{BatchId, ChainId};
 
-/// A device: compiles and loads the kernels of merged launches, and says whether they are worth it.
+/// A device that compiles and loads the kernels of merged launches, and decides whether they pay off.
 pub trait Target {
     /// The loaded kernel of a batch.
     type Batched;
     /// The loaded kernel of a chain.
     type Fused;
 
-    /// Returns the kernel of each batch, or the reason that it has none.
+    /// Returns the kernel of each batch, or why there is none.
     fn batched(
         &mut self,
         facts: &LaunchFacts,
         batches: &Vector<BatchId, Batch>,
     ) -> Vec<Result<Self::Batched, Unfit>>;
 
-    /// Returns the kernel of each chain; or the kernel that cannot be a part of it, and why. With `forward` elements stay in
-    /// registers where they can.
+    /// Returns the kernel of each chain, or the kernel that cannot be part of it and why. With `forward`, elements
+    /// stay in registers if possible.
     fn fused(
         &mut self,
         facts: &LaunchFacts,
@@ -37,33 +40,33 @@ pub trait Target {
         forward: bool,
     ) -> Vec<Result<Self::Fused, (KernelId, UnfitChain)>>;
 
-    /// Returns the elements of a fused kernel that stay in registers, if any do.
+    /// Returns the elements of a fused kernel that stay in registers. `None` if there are none.
     fn in_registers(fused: &Self::Fused) -> Option<&Arc<Forward>>;
 
-    /// Returns the name and the file of a kernel.
+    /// Returns the name and file of a kernel.
     fn name(&self, kernel: KernelId) -> NamedKernel;
 }
 
-/// The properties of the launches of a program. A kernel that the target refuses is not merged again.
+/// The facts about the launches of a program. A kernel that the target refuses is not merged again.
 #[derive(Debug, Default)]
 pub struct LaunchFacts {
-    /// An entry for each statement; `None` if the launch must stay as written. Empty if all must.
+    /// The facts about each launch, indexed by statement. `None` if it must stay as written. Empty if all must.
     pub launches: Vector<StatementId, Option<Launch>>,
-    /// The constants of the device.
+    /// The device constants.
     pub tuning: Tuning,
-    /// The launches that are in no batch because each form of it would be slower, with the reasons.
+    /// The launches that are not batched since each form of the batch would be slower, with the reasons.
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
-    /// The launches that are in no chain because the fused kernel would be slower, with the reasons.
+    /// The launches that are not fused since the fused kernel would be slower, with the reasons.
     pub slower_fused: BTreeMap<StatementId, String>,
-    /// The launches whose chain is not stacked with others though it could be, with the reasons.
+    /// The launches whose chain could be stacked with others but is not, with the reasons.
     pub unstacked: BTreeMap<StatementId, String>,
-    /// The kernels that are launched as written, with the reasons.
+    /// The kernels launched as written, with the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
 }
 
 impl LaunchFacts {
-    /// Returns the kernels of batches; `None` if one cannot be used. Batching of its members is disabled then, and the
-    /// decision must be made again.
+    /// Returns the kernels of the batches. `None` if one is refused; batching of its members is then disabled, and
+    /// the launches must be decided again.
     pub(super) fn batched<T: Target>(
         &mut self,
         target: &mut T,
@@ -79,7 +82,8 @@ impl LaunchFacts {
         (kernels.len() == batches.len()).then_some(kernels)
     }
 
-    /// Disables batching of a batch's members. A kernel that cannot be made disables it for all launches of that kernel.
+    /// Disables batching of the members of a batch. If the kernel cannot be made, disables it for all launches of
+    /// that kernel.
     fn disable_batching(&mut self, target: &impl Target, batch: &Batch, why: Unfit) {
         match why {
             Unfit::Refused(why) => {
@@ -105,8 +109,8 @@ impl LaunchFacts {
         }
     }
 
-    /// Returns the kernels of chains; `None` if one cannot be used. Fusing of one of its parts is disabled then, or its
-    /// stacking, and the decision must be made again.
+    /// Returns the kernels of the chains. `None` if one is refused; fusing one of its kernels, or stacking it, is
+    /// then disabled, and the launches must be decided again.
     pub(super) fn fused<T: Target>(
         &mut self,
         target: &mut T,
@@ -119,7 +123,7 @@ impl LaunchFacts {
         for (chain, kernel) in chains.iter().zip(target.fused(self, program, chains, forward)) {
             match kernel {
                 Ok(kernel) => drop(kernels.push(kernel)),
-                // Each chain may be one kernel all the same.
+                // Without stacking, each chain may still become one kernel.
                 Err((_, why)) if chain.stack.is_some() => self.disable_stacking(chain, why.reason()),
                 Err(why) => drop(refused.insert(why)),
             }

@@ -1,4 +1,4 @@
-//! [`Answers`]: the interface through which an expansion gets all that depends on the values of a build.
+//! [`Answers`]: the interface by which expansion asks for everything that depends on the values of a build.
 
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, indices};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 indices! {
-    /// Index of a frame of an expansion.
+    /// Index of a frame: an entered function call.
     pub struct FrameId;
 }
 
@@ -20,22 +20,22 @@ impl FrameId {
     pub const OUTERMOST: FrameId = FrameId::from_u32(0);
 }
 
-/// The constant 0, which is the first bound of every table.
+/// The constant 0. Invariant: it is the first bound of every table.
 pub(super) const ZERO: DimId = DimId::from_u32(0);
 
-/// The value of a bound, and its polynomial over the scalars that have setters.
+/// The value of a bound, and its polynomial over the scalars with setters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number {
     /// The value.
     pub value: u64,
-    /// The polynomial: a constant where no setter changes the bound.
+    /// The polynomial. Constant if no setter changes the bound.
     pub poly: Poly,
-    /// True if a setter reaches the bound, though it may not change it: `0 * k`.
+    /// True if a setter reaches the bound, even if it cannot change it: `0 * k`.
     pub moves: bool,
 }
 
 impl Number {
-    /// Returns a number that no setter reaches.
+    /// Makes a number that no setter reaches.
     pub fn constant(value: u64) -> Number {
         Number { value, poly: Poly::constant(i128::from(value)), moves: false }
     }
@@ -46,13 +46,13 @@ impl Number {
 pub struct Moving {
     /// The bound.
     pub dim: DimId,
-    /// The scalars of the outermost function whose setters reach it; empty until that is settled.
+    /// The scalars of the outermost function whose setters reach it. Empty until computed.
     pub of: BTreeSet<ScalarId>,
-    /// The way to compute it.
+    /// How to compute it.
     pub formula: Formula,
 }
 
-/// The way to compute a bound of the flat program.
+/// How to compute a bound of the flat program.
 #[derive(Clone, Debug)]
 pub enum Formula {
     /// By the code of a function's bound.
@@ -61,52 +61,52 @@ pub enum Formula {
         frame: FrameId,
         /// Its bound.
         dim: DimId,
-        /// The values of its loop variables.
+        /// The values of the function's loop variables.
         turns: Arc<[i64]>,
         /// The values of [`Op::Length`] and [`Op::Extent`] in the code.
         lengths: Vec<(Op, Number)>,
     },
-    /// As the sum of two bounds that stand before it.
+    /// As the sum of two earlier bounds.
     Sum(DimId, DimId),
 }
 
-/// A function that is being expanded: its table, and the call that it is expanded for.
+/// A frame of the expansion: a function, and the call that entered it.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The function.
     pub table: TableHandle,
-    /// The call, a statement of the caller; `None` for the outermost function.
+    /// The call, as a statement of the caller. `None` for the outermost function.
     pub call: Option<Instance>,
-    /// For a library call its scratch of no elements, which has no memory.
+    /// For a library call, its workspaces of zero elements, which have no memory.
     pub empty: Vec<BufferId>,
-    /// The prefix of names: `block[3].`.
+    /// The prefix of names in this frame: `block[3].`.
     pub(super) prefix: String,
 }
 
 impl Frame {
-    /// Returns the frame of the outermost function.
+    /// Makes the frame of the outermost function.
     pub fn outermost(table: TableHandle) -> Frame {
         Frame { table, call: None, empty: Vec::new(), prefix: String::new() }
     }
 }
 
-/// The template that a statement of the flat program is an instance of.
+/// The origin of a statement of the flat program: a template and its loop iteration.
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// The function.
     pub frame: FrameId,
     /// Its statement.
     pub template: StatementId,
-    /// The values of its loop variables.
+    /// The values of the function's loop variables.
     pub turns: Arc<[i64]>,
 }
 
-/// The answers to what depends on values.
+/// The values that an expansion depends on.
 pub trait Answers {
-    /// The error for a question without an answer.
+    /// The error if there is no value, or the program cannot be expanded.
     type Error;
 
-    /// Returns the value of a bound, by its code. `length` returns the value of [`Op::Length`] and [`Op::Extent`].
+    /// Computes a bound from its code. `length` returns the value of [`Op::Length`] and [`Op::Extent`].
     fn bound(
         &mut self,
         at: ExpansionPoint<'_>,
@@ -114,7 +114,7 @@ pub trait Answers {
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Self::Error>;
 
-    /// Returns the value of an end of a loop, which may be negative, by its code.
+    /// Computes an end of a loop, which may be negative, from its code.
     fn end(
         &mut self,
         at: ExpansionPoint<'_>,
@@ -124,10 +124,10 @@ pub trait Answers {
         Ok(i128::from(self.bound(at, dim, length)?.value))
     }
 
-    /// Returns the arm that a choice takes; one beyond the arms takes none.
+    /// Returns the arm that a choice takes. An index past the last arm takes none.
     fn arm(&mut self, at: ExpansionPoint<'_>, choice: &Choice) -> Result<u32, Self::Error>;
 
-    /// Returns the function that a call enters.
+    /// Returns the callee of a call.
     fn callee(&mut self, at: ExpansionPoint<'_>, call: StatementId) -> Result<TableHandle, Self::Error>;
 
     /// Returns the error for a program that cannot be expanded.
@@ -139,24 +139,24 @@ pub trait Answers {
     ) -> Self::Error;
 }
 
-/// A place in an expansion: the frames so far, the current one, and the values of its loop variables.
+/// A point in an expansion: the frames so far, the current frame, and the values of its loop variables.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpansionPoint<'e> {
     /// All frames.
     pub frames: &'e Vector<FrameId, Frame>,
-    /// The current one.
+    /// The current frame.
     pub frame: FrameId,
     /// The values of its loop variables.
     pub turns: &'e [i64],
 }
 
 impl<'e> ExpansionPoint<'e> {
-    /// The function of the current frame.
+    /// Returns the function of the current frame.
     pub fn table(&self) -> &'e Decoded {
         &self.frames[self.frame].table
     }
 
-    /// Returns the values of the loop variables that a leaf mentions, 0 for the others.
+    /// Returns the values of the loop variables that a leaf mentions, and 0 for the others.
     pub fn mentioned<C: FromIterator<i64>>(&self, leaf: LeafId) -> C {
         let mentioned = self.table().structure.leaf_variables.get(leaf).map_or(&[][..], Vec::as_slice);
         let turns = self.turns.iter().enumerate();
@@ -170,7 +170,8 @@ impl<'e> ExpansionPoint<'e> {
         self.table().structure.leaf_scalars.get(leaf).map_or(&[][..], Vec::as_slice)
     }
 
-    /// Returns the place of the call, and the caller's bound that is passed for a leaf. `None` if the leaf is no parameter.
+    /// For a leaf that is a scalar parameter: returns the point of the call, and the caller's bound that is passed.
+    /// `None` for other leaves.
     pub fn passed(&self, leaf: LeafId) -> Option<(ExpansionPoint<'e>, DimId)> {
         let Frame { table, call, .. } = &self.frames[self.frame];
         let Instance { frame, template, turns } = call.as_ref()?;
@@ -186,24 +187,24 @@ impl<'e> ExpansionPoint<'e> {
     }
 }
 
-/// The reason that a program cannot be expanded.
+/// Why a program cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A statement runs on a device that no graph has.
+    /// The number of a statement's device is too high.
     Device {
         /// The number of the device.
         device: u64,
     },
-    /// An index into a list of arguments is not below its length.
+    /// An index into a list of arguments is out of range.
     Index {
-        /// The argument, with its fields.
+        /// The argument, with its field path.
         list: String,
         /// The index.
         index: u64,
         /// The number of elements.
         len: usize,
     },
-    /// The buffer for a callee's parameter is shorter than the parameter declares.
+    /// The buffer passed to a callee is shorter than its parameter declares.
     Short {
         /// The callee.
         callee: String,
@@ -216,88 +217,88 @@ pub enum Refusal {
         /// The length of the buffer.
         len: u64,
     },
-    /// A function calls itself, by way of others or not.
+    /// A function calls itself, directly or indirectly.
     Recursion {
-        /// The functions of the cycle, from the one that is entered again.
+        /// The functions on the cycle, starting with the one that is entered again.
         cycle: Vec<String>,
     },
-    /// The flat program is too large, or its loops too long.
+    /// The flat program has too many statements, or its loops too many iterations.
     TooLarge {
-        /// The most statements with calls, or turns.
+        /// The limit: statements and calls, or iterations.
         most: usize,
     },
-    /// An output is declared with another length than it is allocated with.
+    /// The declared length of an output differs from the allocated length.
     Returned {
         /// The buffer.
         buffer: String,
         /// The declared length.
         declared: u64,
-        /// Its own.
+        /// The allocated length.
         actual: u64,
     },
-    /// An argument is smaller than `#[at_least]` says.
+    /// An argument is smaller than its `#[at_least(n)]`.
     AtLeast {
         /// The argument.
         argument: String,
-        /// The least value or length.
+        /// The minimum value or length.
         least: u64,
-        /// Its own.
+        /// The actual value or length.
         value: u64,
     },
-    /// A name comes to stand for a buffer of another length or element type.
+    /// A name would denote a buffer of another length or element type.
     Unlike {
         /// The name.
         one: String,
         /// The name of the other buffer.
         other: String,
     },
-    /// A name is used that stands for no buffer: the table and the generated code are not of one version.
+    /// A name without a buffer is used: the table and the generated code have different versions.
     Malformed(&'static str),
 }
 
-/// The most statements of a flat program: what an order of bit rows holds in 4 GiB.
+/// The maximum number of statements of a flat program. Bit rows for its order take 4 GiB.
 pub const MOST_STATEMENTS: usize = 1 << 17;
 
-/// The most turns of all loops of a build: some of them may have no statement.
+/// The maximum number of iterations of all loops of a build. Iterations without statements count.
 pub const MOST_TURNS: usize = 1 << 20;
 
-/// The most devices of a graph.
+/// The maximum number of devices of a graph.
 pub const MOST_DEVICES: u32 = 1 << 10;
 
-/// An argument of the outermost function.
+/// The shape of an argument of the outermost function, and its buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Described {
     /// A scalar.
     Scalar,
-    /// A scalar that a length of its own record depends on: it has no setter.
+    /// A scalar without a setter, since a length in its record depends on it.
     Fixed,
-    /// The number of buffers of a list whose elements the function itself declares.
+    /// The number of buffers in a list whose elements the function itself declares.
     Buffers(usize),
     /// A buffer.
     Buffer(Box<DescribedBuffer>),
     /// The elements of a list.
     List(Vec<Described>),
-    /// The fields of a record, by their names.
+    /// The fields of a record, by name.
     Record(Vec<(Text, Described)>),
 }
 
-/// A buffer of a record or a list, as its own code describes it.
+/// A buffer in a record or list, as described by generated code of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedBuffer {
     /// Its name: `layers[3].q`.
     pub name: String,
-    /// The file of the record.
+    /// The file that declares the record.
     pub file: Text,
-    /// The line of the field.
+    /// The line that declares the field.
     pub line: u32,
     /// Its origin.
     pub origin: Origin,
     /// Its declared length in elements.
     pub len: u64,
-    /// The text of the length.
+    /// The source text of the length.
     pub text: Text,
-    /// `size_of` and `align_of` its element.
+    /// `size_of` and `align_of` the element type.
     pub layout: (u32, u32),
-    /// The type of its element.
+    /// The element type.
     pub element: TypeId,
 }

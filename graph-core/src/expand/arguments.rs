@@ -1,4 +1,4 @@
-//! The arguments of the outermost function, and new buffers.
+//! Declares the arguments of the outermost function in the flat program, and new buffers.
 
 use super::answers::{Answers, Described, DescribedBuffer, FrameId, Number, Refusal, ZERO};
 use super::flat::{Scope, Value, Window, array};
@@ -12,8 +12,8 @@ use crate::table::Parameter;
 const MISSING: Refusal = Refusal::Malformed("an argument is missing");
 
 impl<A: Answers> Expansion<'_, A> {
-    /// Checks that lists have the elements that the lengths of arguments, and the first statements, depend on. The user's
-    /// length expressions index lists.
+    /// Checks that lists have the elements that lengths of arguments and the first statements refer to. The user's
+    /// length expressions may index lists.
     pub(super) fn lists(&mut self, scope: &mut Scope, arguments: &[Described]) -> Result<(), A::Error> {
         let table = scope.table;
         let mut described = arguments.iter();
@@ -70,7 +70,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Declares a buffer for each element of a list, all of one length.
+    /// Declares a buffer for each element of a list. All have the same length.
     fn declare_list(
         &mut self,
         scope: &mut Scope,
@@ -137,7 +137,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 }
 
-/// Returns the records and the lists of an argument, without its buffers.
+/// Returns the records and lists of an argument, without its buffers.
 fn shape(described: &Described) -> Value {
     match described {
         Described::Scalar | Described::Fixed | Described::Buffer(_) => Value::Scalar,

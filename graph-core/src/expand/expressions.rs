@@ -1,4 +1,4 @@
-//! The expressions of a graph function, which its generated code evaluates.
+//! The user's expressions in a graph function, which generated code evaluates.
 
 use crate::ids::LeafId;
 use crate::ir::DimId;
@@ -7,23 +7,23 @@ use crate::table::Op;
 
 use super::answers::{ExpansionPoint, Number};
 
-/// The values of expressions: while a function is expanded, and again when a setter changes a scalar that they mention.
+/// Evaluates expressions: during expansion, and again when a setter changes a scalar that they mention.
 pub trait Expressions {
-    /// The reason that an expression has no value.
+    /// The error if an expression has no value.
     type Error;
 
-    /// Returns the value of a leaf of bounds; `None` if it is no length.
+    /// Returns the value of a leaf of bounds. `None` if the value is not a valid length.
     ///
     /// # Errors
     ///
-    /// The expression cannot be evaluated.
+    /// If the expression cannot be evaluated.
     fn leaf(&mut self, at: ExpansionPoint<'_>, leaf: LeafId) -> Result<Option<u64>, Self::Error>;
 
     /// Returns the value of a bound. `length` returns the lengths in its code.
     ///
     /// # Errors
     ///
-    /// The bound has no value.
+    /// If the bound has no value.
     fn value(
         &mut self,
         at: ExpansionPoint<'_>,
@@ -31,6 +31,6 @@ pub trait Expressions {
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<u64, Self::Error>;
 
-    /// Returns the error for a bound whose value is not that of its polynomial any more.
+    /// Returns the error for a bound whose value differs from its polynomial's after a change.
     fn inconstant(at: Box<At>, bound: &str) -> Self::Error;
 }

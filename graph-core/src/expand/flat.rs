@@ -1,4 +1,4 @@
-//! The flat program so far, and a function while it is expanded.
+//! The flat program under construction, and the state of a function that is being expanded.
 
 use super::answers::{Formula, FrameId, Instance, Moving, Number};
 use crate::ids::{ArgumentId, VariableId};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The flat program so far.
+/// The flat program under construction.
 #[derive(Default)]
 pub(super) struct Flat {
     pub texts: Vector<DimId, Text>,
@@ -32,7 +32,7 @@ impl Flat {
         self.polys.push(number.poly)
     }
 
-    /// Notes how the bound is computed that was added last, which a setter reaches.
+    /// Records how a bound is computed that setters reach.
     pub fn moves(&mut self, dim: DimId, formula: Formula) {
         self.moving.push(Moving { dim, of: BTreeSet::new(), formula });
     }
@@ -54,12 +54,12 @@ impl Flat {
     }
 }
 
-/// Returns the buffers of an array, the first of which is given.
+/// Returns `count` consecutive buffers, beginning with `first`.
 pub(super) fn array(first: BufferId, count: usize) -> impl Iterator<Item = BufferId> {
     between(first, BufferId::new(first.index() + count))
 }
 
-/// A part of a buffer of the flat program.
+/// A range of a buffer of the flat program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub buffer: BufferId,
@@ -71,29 +71,29 @@ pub(super) struct Window {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Scalar,
-    /// A host value, by the argument of the outermost function that it is.
+    /// A host value: an argument of the outermost function.
     Host(ArgumentId),
     Buffer(Window),
     List(Arc<[Value]>),
     Record(Arc<[(Text, Value)]>),
 }
 
-/// A function while its body is expanded.
+/// A function whose body is being expanded.
 pub(super) struct Scope<'t> {
     pub table: &'t Decoded,
     pub frame: FrameId,
     pub arguments: Vector<ArgumentId, Value>,
-    /// The buffers that the function's names stand for now.
+    /// The buffers that the function's names currently denote.
     pub buffers: Vector<BufferId, Option<Window>>,
-    /// The bounds that are computed for the current turns.
+    /// The bounds computed for the current iterations.
     pub dims: Vector<DimId, Option<DimId>>,
     /// The values of the loop variables.
     pub turns: Arc<[i64]>,
-    /// The latest instances of each statement: several for a call.
+    /// The latest instances of each statement. A call has several.
     pub latest: Vector<StatementId, Range<StatementId>>,
-    /// The device that its own devices are counted from.
+    /// The device that the function's device numbers are relative to.
     pub device: Device,
-    /// Statements of the flat program whose `#[after]` names a later one of this turn.
+    /// Statements of the flat program whose `#[after]` names a later template of this iteration.
     pub forward: Vec<(StatementId, StatementId)>,
 }
 

@@ -1,4 +1,4 @@
-//! Statements, loops and choices.
+//! Expands statements, loops, choices and calls.
 
 use super::answers::{
     Answers, ExpansionPoint, Frame, FrameId, Instance, MOST_DEVICES, MOST_STATEMENTS, MOST_TURNS, Refusal,
@@ -42,8 +42,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders
-    /// nothing.
+    /// Resolves `#[after]` names of later statements. A statement that is not instantiated in this iteration adds
+    /// no order.
     pub(super) fn resolve(&mut self, scope: &mut Scope) {
         for (statement, before) in std::mem::take(&mut scope.forward) {
             let instances = between(scope.latest[before].start, scope.latest[before].end);
@@ -51,7 +51,7 @@ impl<A: Answers> Expansion<'_, A> {
         }
     }
 
-    /// Checks that the outputs have the lengths that they are declared with.
+    /// Checks that outputs have their declared lengths.
     pub(super) fn returned(&mut self, scope: &Scope) -> Result<(), A::Error> {
         for &(buffer, declared, actual) in &scope.table.structure.returned {
             let (declared, actual) = (self.number(scope, declared)?.value, self.number(scope, actual)?.value);
@@ -63,8 +63,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Adds the views of a flat function, used or not: the build checks that each lies in the view that it is a part
-    /// of.
+    /// Adds the views of a flat function, including unused ones. The build checks that each is inside its parent.
     pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
@@ -75,7 +74,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Adds the view that an access uses in the turn of its statement, if the function is not flat.
+    /// Adds the view that an access uses, unless the function is flat.
     fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
         let table = scope.table;
         if table.structure.is_flat() {
@@ -95,7 +94,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// A range of a callee's parameter lies in the parameter, however long the buffer is that it stands for.
+    /// Adds the check that a range of a callee's parameter is inside the parameter, even if the passed buffer is
+    /// longer.
     fn in_parameter(
         &mut self,
         scope: &mut Scope<'_>,
@@ -155,8 +155,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Refuses two names of which one comes to stand for the other's buffer, if these are of different lengths or
-    /// elements.
+    /// Rejects rebinding a name to a buffer of another length or element type.
     fn alike(&mut self, scope: &Scope, one: BufferId, other: BufferId) -> Result<(), A::Error> {
         let windows = [one, other].map(|name| scope.buffers[name]);
         let [Some(first), Some(second)] = windows else { return Ok(()) };
@@ -181,7 +180,7 @@ impl<A: Answers> Expansion<'_, A> {
             if self.turns > MOST_TURNS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             }
-            // A range that reaches beyond 64 bits has more turns than are allowed.
+            // A range beyond 64 bits has more iterations than the limit.
             let Ok(value) = i64::try_from(value) else {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             };
@@ -240,8 +239,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Checks that the flat program has room for one more statement or call. A call counts though its body may be
-    /// empty: functions that call others twice make exponentially many.
+    /// Checks that the flat program has room for one more statement or call. Calls count even if their bodies are
+    /// empty, since functions that call others twice make exponentially many.
     pub(super) fn has_room(&mut self, scope: &Scope<'_>) -> Result<(), A::Error> {
         if self.flat.statements.len() + self.frames.len() <= MOST_STATEMENTS {
             return Ok(());
@@ -249,7 +248,7 @@ impl<A: Answers> Expansion<'_, A> {
         Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }))
     }
 
-    /// Returns the device of a statement, or the first one of a call.
+    /// Returns the device of a statement, or the first device of a call.
     pub(super) fn device(&mut self, scope: &Scope<'_>, id: StatementId) -> Result<Device, A::Error> {
         let statement = &scope.table.program.statements[id];
         let own = match statement.on {
@@ -263,8 +262,8 @@ impl<A: Answers> Expansion<'_, A> {
         }
     }
 
-    /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before
-    /// its statement is that of the same turn, and is resolved at its end.
+    /// Returns the statements that the `#[after]` of an instance names. A later name refers to the same iteration
+    /// and is resolved at its end.
     fn after(&mut self, scope: &mut Scope<'_>, id: StatementId, at: StatementId) -> Vec<StatementId> {
         let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
             scope.table.program.statements[id].after.iter().partition(|&&before| before > id);
@@ -273,7 +272,7 @@ impl<A: Answers> Expansion<'_, A> {
         backward.into_iter().flat_map(instances).collect()
     }
 
-    /// Makes a new buffer for an allocation, which is the next statement.
+    /// Makes a new buffer for an allocation. The allocation must be the next statement.
     pub(super) fn allocate(&mut self, scope: &mut Scope<'_>, buffer: BufferId) -> Result<BufferId, A::Error> {
         let window = self.declare_buffer(scope, buffer)?;
         let at = self.flat.next();
@@ -281,7 +280,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(window.buffer)
     }
 
-    /// Expands the callee of a call.
+    /// Expands a call.
     pub(super) fn call(
         &mut self,
         scope: &mut Scope<'_>,
@@ -290,7 +289,7 @@ impl<A: Answers> Expansion<'_, A> {
     ) -> Result<(), A::Error> {
         self.has_room(scope)?;
         let template = &scope.table.program.statements[id];
-        // The elements that generated code names must exist.
+        // List elements that generated code names must exist.
         for argument in &call.arguments {
             if let Argument::Part(part) = argument {
                 self.part(scope, *part, Some(id))?;
@@ -312,7 +311,7 @@ impl<A: Answers> Expansion<'_, A> {
         });
         for (at, argument) in call.arguments.iter().enumerate() {
             let value = self.argument(scope, id, argument)?;
-            // A parameter that is a buffer or none is a list of at most one.
+            // An optional buffer parameter is a list with at most one element.
             inner.arguments.push(match (callee.parameters.get(ArgumentId::new(at)), value) {
                 (Some(Parameter::Buffers(_)), Value::Scalar) => Value::List([].into()),
                 (Some(Parameter::Buffers(_)), value @ Value::Buffer(_)) => Value::List([value].into()),
@@ -327,7 +326,7 @@ impl<A: Answers> Expansion<'_, A> {
                 self.returned(&inner)?;
             }
         }
-        // Each statement of the call has the call's predecessors.
+        // Each statement of the call inherits the call's predecessors.
         if !template.after.is_empty() {
             for at in between(first, self.flat.next()) {
                 let after = self.after(scope, id, at);
@@ -391,7 +390,8 @@ impl<A: Answers> Expansion<'_, A> {
         })
     }
 
-    /// Binds the parameters of a callee to the buffers of its arguments, which must be as long as it declares.
+    /// Binds the parameters of a callee to the buffers of its arguments. The buffers must have at least the
+    /// declared lengths.
     pub(super) fn parameters(
         &mut self,
         scope: &Scope,
@@ -446,7 +446,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Refuses a callee that is being expanded already.
+    /// Rejects a callee that is already being expanded.
     pub(super) fn not_again(
         &mut self,
         scope: &Scope,
@@ -465,7 +465,7 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Returns the functions from frame `first` to frame `last`, which calls the first one again.
+    /// Returns the functions from frame `first` to frame `last`, which calls `first` again.
     fn cycle(&self, last: FrameId, first: FrameId, callee: &Decoded) -> Vec<String> {
         let mut cycle = vec![callee.program.name.to_string()];
         let mut at = last;

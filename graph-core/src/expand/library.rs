@@ -1,4 +1,4 @@
-//! Library calls: each is one statement, behind an allocation for each of its scratch parameters.
+//! Expands library calls: each becomes one statement, after an allocation for each of its workspaces.
 
 use super::answers::{Answers, Instance};
 use super::flat::{Scope, Value};
@@ -6,8 +6,9 @@ use super::scope::Expansion;
 use crate::ir::{Access, Kind, Lifetime, Statement, StatementId};
 use crate::table::Parameter;
 
-/// Expands the library call that statement `id` of a scope makes. `inner` is the scope of the callee, whose parameters
-/// are bound to buffers, and `capture` its statement. The scratch is freed behind the call like every allocation that nothing frees.
+/// Expands a library call, which statement `id` of `scope` makes. `inner` is the scope of the callee with bound
+/// parameters, and `capture` is the captured statement. The workspace is freed after the call, like every
+/// allocation without a `free`.
 pub(super) fn capture<A: Answers>(
     expansion: &mut Expansion<'_, A>,
     scope: &Scope,
@@ -51,13 +52,13 @@ pub(super) fn capture<A: Answers>(
         template: capture,
         turns: inner.turns.clone(),
     });
-    // Ranks run their collectives in one order, whatever their communicators: that of the program.
+    // All ranks must run their collectives in the same order, even with different communicators: program order.
     if program.options.collective
         && let Some(before) = expansion.collectives.insert(inner.device, at)
     {
         expansion.flat.statements[at].after.to_mut().push(before);
     }
-    // The calls of a resource stay in the order of the program.
+    // Calls that use the same resource stay in program order.
     for (parameter, value) in table.parameters.iter().zip(&inner.arguments) {
         if let (Parameter::Host { resource: true }, Value::Host(resource)) = (parameter, value)
             && let Some(before) = expansion.resources.insert(*resource, at)

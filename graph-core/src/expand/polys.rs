@@ -1,4 +1,5 @@
-//! The polynomials of bounds over the symbols of a build.
+//! Computes the polynomials of bounds over the symbols of a build, and finds the scalars that must not have a
+//! setter.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +15,11 @@ use super::fixed::{self, Fixed, FixedScalars};
 use super::symbols::{Meaning, Symbol, Symbols, any};
 use super::{Expanded, Formula};
 
-/// The largest coefficient of a bound's polynomial: sums of some such numbers are numbers of 128 bits.
+/// The largest coefficient of a bound's polynomial. Sums of a few such numbers fit into 128 bits.
 const LARGEST: i128 = 1 << 100;
 
 impl Symbols {
-    /// Returns the polynomial of a bound of this value.
+    /// Returns the polynomial of a bound with the given value.
     pub fn poly<E: Expressions>(
         &mut self,
         expressions: &mut E,
@@ -38,7 +39,8 @@ impl Symbols {
                     at.turns.get(variable.index()).map(|&value| Poly::constant(i128::from(value)))
                 }
                 Op::Length(_) | Op::Extent(_) => length(op).map(|number| {
-                    // Names stand for buffers of other lengths: what lengths are made of stays as it is.
+                    // A name may denote buffers of different lengths. Scalars that lengths depend on are therefore
+                    // fixed.
                     let scalars = self.scalars(&number.poly);
                     self.fixed.extend(scalars);
                     number.poly
@@ -59,7 +61,7 @@ impl Symbols {
         if fits { poly } else { self.opaque(expressions, at, dim, value) }
     }
 
-    /// Returns true if setters may reach a bound.
+    /// Returns true if a setter may reach a bound.
     pub fn may_move(&mut self, at: ExpansionPoint<'_>, dim: DimId) -> bool {
         let any = *self.any.get_or_insert_with(|| any(&at.frames[FrameId::OUTERMOST].table));
         let table = at.table();
@@ -73,7 +75,7 @@ impl Symbols {
         })
     }
 
-    /// Returns the scalars of the outermost function whose setters reach a moving bound of this polynomial.
+    /// Returns the scalars of the outermost function whose setters reach a bound.
     fn reaching(
         &mut self,
         frames: &Vector<FrameId, Frame>,
@@ -111,7 +113,7 @@ impl Symbols {
         Some(self.of(meaning, of, u64::try_from(value).ok()?))
     }
 
-    /// Returns the polynomial of a leaf, whose value is known.
+    /// Returns the polynomial of a leaf, whose value must be known.
     fn leaf_poly<E: Expressions>(
         &mut self,
         expressions: &mut E,
@@ -132,8 +134,8 @@ impl Symbols {
         self.of(meaning, of, value)
     }
 
-    /// Returns the polynomial of the argument that a leaf of a callee is, in the symbols of its caller. `None` if the leaf is no
-    /// parameter, or has another value than the argument in 64 bits.
+    /// For a leaf that is a scalar parameter: returns the polynomial of its argument in the caller. `None` for
+    /// other leaves, and if the 64-bit values differ.
     fn argument<E: Expressions>(
         &mut self,
         expressions: &mut E,
@@ -146,7 +148,7 @@ impl Symbols {
         (given == value).then(|| self.poly(expressions, caller, argument, value, &mut |_| None))
     }
 
-    /// Returns a symbol for a bound as a whole.
+    /// Returns a symbol that stands for a whole bound.
     fn opaque<E: Expressions>(
         &mut self,
         expressions: &mut E,
@@ -167,8 +169,8 @@ impl Symbols {
         self.of(Meaning::Bound(at.frame, dim, at.turns.into()), of, value)
     }
 
-    /// Returns the scalars of the outermost function that reach a length, a loop or a choice, their own or one of a callee, or
-    /// an address that is kept.
+    /// Returns the scalars of the outermost function that reach a length, a loop, a choice, or a captured address,
+    /// also through callees.
     fn fixed_by(&mut self, expanded: &Expanded) -> FixedScalars {
         let Expanded { source, frames, instances, .. } = expanded;
         let mut found = FixedScalars::new();
@@ -192,7 +194,7 @@ impl Symbols {
         };
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
         lengths.for_each(|dim| moved_by(dim, Fixed::Structure));
-        // A library call keeps the addresses that it was given, and so does the kernel that sets a condition.
+        // A library call keeps the addresses that it captured, and so does the kernel that sets a condition.
         let keeps = |kind: &Kind| *kind == Kind::Capture(()) || kind.is_body();
         for (id, call) in program.statements.enumerate().filter(|(_, statement)| keeps(&statement.kind)) {
             let given = call.kind.own_accesses(&call.accesses).iter();
@@ -201,8 +203,8 @@ impl Symbols {
         found
     }
 
-    /// Puts the values of symbols in that no setter changes. Returns the other symbols, by their numbers, and the scalars
-    /// without setters.
+    /// Replaces symbols that no setter changes by their values. Returns the remaining symbols, and the scalars
+    /// without a setter.
     pub fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
         if expanded.moving.is_empty() {
             return (Vec::new(), FixedScalars::new());
@@ -218,7 +220,7 @@ impl Symbols {
             let poly = &mut expanded.source.polys[moving.dim];
             match poly.substitute(&put_in) {
                 Some(settled) => *poly = settled,
-                // The numbers of the polynomial are too large, so its scalars get no setters.
+                // The coefficients are too large, so the scalars get no setters.
                 None => {
                     let scalars: Vec<ScalarId> = poly
                         .variables()

@@ -1,4 +1,5 @@
-//! The names of a scope in the flat program: arguments, buffers, bounds and parts.
+//! Resolves the names of a scope in the flat program: arguments, buffers, bounds, and elements or fields of
+//! arguments.
 
 use super::answers::{Answers, ExpansionPoint, Formula, Frame, FrameId, Number, Refusal};
 use super::flat::{Flat, Scope, Value, Window};
@@ -12,16 +13,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An expansion.
+/// The state of an expansion.
 pub(super) struct Expansion<'a, A: Answers> {
     pub answers: &'a mut A,
     pub flat: Flat,
     pub frames: Vector<FrameId, Frame>,
-    /// The number of turns so far.
+    /// The number of iterations so far.
     pub turns: usize,
-    /// The last call of each resource, an argument of the outermost function.
+    /// The last call that used each resource. A resource is an argument of the outermost function.
     pub resources: BTreeMap<ArgumentId, StatementId>,
-    /// The last collective of each device.
+    /// The last collective on each device.
     pub collectives: BTreeMap<Device, StatementId>,
 }
 
@@ -36,19 +37,19 @@ impl<A: Answers> Expansion<'_, A> {
         self.answers.refused(at, statement, refusal)
     }
 
-    /// Returns the name of a statement or a buffer of a scope in the flat program.
+    /// Returns the name in the flat program for a statement or buffer of a scope.
     pub(super) fn name(&self, scope: &Scope, name: &Text) -> Text {
         let prefix = &self.frames[scope.frame].prefix;
         if prefix.is_empty() { name.clone() } else { Cow::Owned(format!("{prefix}{name}")) }
     }
 
-    /// Returns the file of a scope, if it is not the outermost function's.
+    /// Returns the file of a scope. `None` if it is the file of the outermost function.
     pub(super) fn file(&self, scope: &Scope) -> Option<Text> {
         let file = &scope.table.program.file;
         (*file != self.frames[FrameId::OUTERMOST].table.program.file).then(|| file.clone())
     }
 
-    /// Returns the bound of the flat program for a bound of a scope.
+    /// Returns the bound in the flat program for a bound of a scope.
     pub(super) fn dim(&mut self, scope: &mut Scope, dim: DimId) -> Result<DimId, A::Error> {
         if let Some(known) = scope.dims[dim] {
             return Ok(known);
@@ -61,7 +62,7 @@ impl<A: Answers> Expansion<'_, A> {
             let (frame, turns) = (scope.frame, scope.turns.clone());
             self.flat.moves(id, Formula::Code { frame, dim, turns, lengths });
         }
-        // A name may come to stand for a buffer of another length.
+        // A name may later denote a buffer of another length, so such a bound is not cached.
         let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
         if !scope.table.dims[dim].iter().any(moves) {
             scope.dims[dim] = Some(id);
@@ -86,7 +87,7 @@ impl<A: Answers> Expansion<'_, A> {
         self.answers.end(at, dim, &mut |op| known(&lengths, op))
     }
 
-    /// Returns the lengths of parts and buffers that a bound mentions: the indices of parts are bounds, too.
+    /// Returns the lengths that a bound mentions. The indices in argument paths are bounds too.
     fn lengths(&mut self, scope: &Scope, dim: DimId) -> Result<Vec<(Op, Number)>, A::Error> {
         let mut lengths: Vec<(Op, Number)> = Vec::new();
         for &op in &scope.table.dims[dim] {
@@ -119,7 +120,7 @@ impl<A: Answers> Expansion<'_, A> {
         Number { value, moves: poly.as_constant().is_none(), poly }
     }
 
-    /// Returns the part of an argument.
+    /// Returns an element or field of an argument.
     pub(super) fn part(
         &mut self,
         scope: &Scope,
@@ -149,7 +150,7 @@ impl<A: Answers> Expansion<'_, A> {
                         }
                     }
                 }
-                // A structure, a tuple or an array of scalars: generated code takes its parts.
+                // A structure, tuple or array of scalars: generated code accesses its parts.
                 (_, Value::Scalar) => return Ok(Value::Scalar),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a part of what has none"))),
             };
@@ -168,7 +169,7 @@ impl<A: Answers> Expansion<'_, A> {
         text
     }
 
-    /// Returns the elements of a list that a buffer stands for; `None` if it stands for one buffer.
+    /// Returns the elements of the list that a buffer denotes. `None` if it denotes one buffer.
     pub(super) fn list(
         &mut self,
         scope: &Scope,
@@ -176,7 +177,6 @@ impl<A: Answers> Expansion<'_, A> {
         statement: StatementId,
     ) -> Result<Option<Arc<[Value]>>, A::Error> {
         let Origin::Part(part) = scope.table.program.buffers[buffer].origin else { return Ok(None) };
-        // A part with a path is an element or a field.
         if !scope.table.structure.parts[part].path.is_empty() {
             return Ok(None);
         }
@@ -186,7 +186,7 @@ impl<A: Answers> Expansion<'_, A> {
         }
     }
 
-    /// Returns the part of the flat program's buffer that a name stands for.
+    /// Returns the window of the flat program's buffer that a name denotes.
     pub(super) fn view(
         &mut self,
         scope: &Scope,
@@ -205,7 +205,7 @@ impl<A: Answers> Expansion<'_, A> {
         }
     }
 
-    /// Returns the range of a buffer at a distance from the start of a window.
+    /// Converts a range relative to a window to a range of the buffer.
     pub(super) fn within(
         &mut self,
         scope: &mut Scope,
@@ -232,7 +232,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 }
 
-/// Returns the value of an operand that is a length.
+/// Returns the value of a length operand.
 fn known(lengths: &[(Op, Number)], op: Op) -> Option<Number> {
     lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
 }

@@ -1,8 +1,8 @@
-//! The symbols of a build: the numbers behind bounds that setters may change.
+//! The symbols of a build: unknowns in the bounds that setters may change.
 //!
-//! The order of a graph must hold for every value that a setter brings. So a bound that a settable scalar reaches is a polynomial
-//! over symbols, each of which is an unsigned number; every other bound is its value. A bound is always equal to its polynomial:
-//! a setter whose value would break that is refused.
+//! The order of a graph must hold for every value that a setter may set. A bound that depends on a settable scalar
+//! is therefore a polynomial over symbols, each an unsigned number; every other bound is a constant. Invariant: a
+//! bound always equals its polynomial. A setter whose value would violate this is rejected.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,46 +16,46 @@ use cuweave_ptx::poly::Poly;
 
 use super::answers::{Frame, FrameId};
 
-/// The meaning of a symbol.
+/// The definition of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meaning {
-    /// The value of a leaf in a turn.
+    /// The value of a leaf in a loop iteration.
     Leaf(FrameId, LeafId, Arc<[i64]>),
     /// The quotient of two polynomials.
     Quotient(Poly, Poly),
-    /// The remainder.
+    /// The remainder of two polynomials.
     Remainder(Poly, Poly),
-    /// A bound whose polynomial has no coefficients that fit.
+    /// A bound whose polynomial has too large coefficients.
     Bound(FrameId, DimId, Arc<[i64]>),
 }
 
 /// A symbol.
 #[derive(Clone, Debug)]
 pub struct Symbol {
-    /// Its meaning.
+    /// Its definition.
     pub meaning: Meaning,
-    /// The scalars of the outermost function that it is computed of.
+    /// The scalars of the outermost function that it depends on.
     pub of: BTreeSet<ScalarId>,
-    /// Its value when the graph was built.
+    /// The value in this build.
     pub value: u64,
 }
 
-/// The symbols so far; a symbol's number is that of the variable in polynomials.
+/// All symbols. The number of a symbol is its variable in polynomials.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    /// The symbols, by their numbers.
+    /// The symbols, by number.
     pub list: Vec<Symbol>,
     numbers: BTreeMap<Meaning, u32>,
-    /// For each scalar of a frame the settable scalars of the outermost function that it is computed of.
+    /// For each scalar of a frame, the settable scalars of the outermost function that it depends on.
     roots: BTreeMap<FrameId, Vector<ScalarId, BTreeSet<ScalarId>>>,
-    /// True if a bound can move; `None` until that is known.
+    /// True if any bound can change. `None` until computed.
     pub any: Option<bool>,
-    /// Scalars that turned out to reach a length, a loop or a choice, which no setter changes.
+    /// Scalars that reach a length, a loop or a choice, so that no setter changes them.
     pub fixed: BTreeSet<ScalarId>,
 }
 
 impl Symbols {
-    /// Returns the variable of a symbol.
+    /// Returns the variable of a symbol, adding the symbol if it is new.
     pub fn of(&mut self, meaning: Meaning, of: BTreeSet<ScalarId>, value: u64) -> Poly {
         let next = narrow(self.list.len());
         let number = *self.numbers.entry(meaning.clone()).or_insert(next);
@@ -65,12 +65,12 @@ impl Symbols {
         Poly::variable(number)
     }
 
-    /// Returns the scalars that a polynomial's symbols are computed of.
+    /// Returns the scalars that the symbols of a polynomial depend on.
     pub fn scalars(&self, poly: &Poly) -> BTreeSet<ScalarId> {
         poly.variables().into_iter().flat_map(|symbol| self.list[size(symbol)].of.iter().copied()).collect()
     }
 
-    /// Returns for each scalar of a frame the settable scalars of the outermost function that it is computed of.
+    /// Returns, for each scalar of a frame, the settable scalars of the outermost function that it depends on.
     pub fn roots(
         &mut self,
         frames: &Vector<FrameId, Frame>,
@@ -81,7 +81,7 @@ impl Symbols {
             let mut roots = Vector::filled(BTreeSet::new(), table.scalars.len());
             match &frames[frame].call {
                 None => {
-                    // The scalars of records have their values.
+                    // Scalars of records keep the values of the build.
                     let settable = |scalar: &Scalar| !scalar.fixed && scalar.path.is_empty();
                     for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| settable(scalar)) {
                         roots[scalar].insert(scalar);
@@ -101,7 +101,7 @@ impl Symbols {
     }
 }
 
-/// Returns true if a scalar with a setter reaches a bound of a function, or a call.
+/// Returns true if a scalar with a setter reaches a bound or a call of a function.
 #[must_use]
 pub fn any(table: &Decoded) -> bool {
     let settable = |scalar: &ScalarId| !table.scalars[*scalar].fixed;
@@ -114,7 +114,7 @@ pub fn any(table: &Decoded) -> bool {
         })
 }
 
-/// Returns the scalar parameters of a callee, with the scalars of the caller that their arguments are computed of.
+/// Returns the scalar parameters of a callee, each with the scalars of the caller that its argument depends on.
 #[must_use]
 pub fn passed<'t>(
     caller: &'t Decoded,

@@ -1,4 +1,4 @@
-//! The launches of one kernel that nothing orders and that are not one launch, with the reasons: for reports.
+//! Finds unordered launches of one kernel that are in different nodes, and the reasons. For reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,21 @@ use super::launch::{Batching, Launch};
 use crate::ids::KernelId;
 use crate::ir::StatementId;
 
-/// Launches of one kernel that nothing orders, in several nodes.
+/// Unordered launches of one kernel in several nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Apart {
     /// The statements of each node.
     pub nodes: Vec<Vec<StatementId>>,
-    /// The reasons: one for each node after the first, without duplicates.
+    /// The reasons, one for each node after the first, without duplicates.
     pub why: BTreeSet<Why>,
 }
 
-/// Groups the launches of each kernel that are in different nodes though nothing orders them. Each launch is in one group at most.
+/// Groups the launches of each kernel that are unordered but in different nodes. Each launch is in at most one
+/// group.
 ///
 /// # Complexity
 ///
-/// O(n log n) in the launches for those of one level; O(n²) for launches that are alone on their levels.
+/// O(n log n) for launches on one level; O(n²) for launches that are alone on their levels.
 pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) -> Vec<Apart> {
     let mut nodes: BTreeMap<KernelId, Vec<Vec<StatementId>>> = BTreeMap::new();
     let batched: BTreeSet<StatementId> =
@@ -48,7 +49,8 @@ pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) ->
     list
 }
 
-/// Partitions the nodes of a kernel into groups of several that nothing orders; nodes that are ordered with all others are left out.
+/// Partitions the nodes of a kernel into groups of several unordered nodes. Nodes ordered with all others are
+/// dropped.
 fn unordered(draft: &Draft<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<StatementId>>> {
     let mut levels: BTreeMap<u32, Vec<Vec<StatementId>>> = BTreeMap::new();
     for node in nodes {
@@ -69,7 +71,7 @@ fn unordered(draft: &Draft<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<Sta
     groups
 }
 
-/// The inputs of explanations.
+/// Explains why two launches are apart.
 struct ApartExplainer<'d, 'p> {
     draft: &'d Draft<'p>,
     begins: crate::index::Vector<StatementId, u32>,
@@ -82,7 +84,7 @@ impl<'d, 'p> ApartExplainer<'d, 'p> {
         ApartExplainer { draft, begins: beginnings(draft), given_up: by_member.collect() }
     }
 
-    /// Returns the reason that two launches of one kernel are not one.
+    /// Returns the reason that two launches of one kernel are in different nodes.
     fn why(&self, a: StatementId, b: StatementId) -> Why {
         let launch = |id: StatementId| self.draft.launch(id);
         let never = |id: &StatementId| launch(*id).is_none_or(|launch| launch.batch == Batching::Never);

@@ -1,15 +1,17 @@
-//! Batches: launches of one kernel that no path orders become one launch.
+//! Batches: unordered launches of one kernel become one launch.
 //!
-//! A batch begins when the last predecessor of any member ends, and ends with its longest member. So that no chain waits for a
-//! longer kernel of another one, launches are batched only if they are assumed to begin at the same time, and either to last
-//! equally long or to have the same successors; or if what comes after them waits for all of them anyway (`launches/joined.rs`).
+//! A batch begins when the last predecessor of any member has ended, and ends with its longest member. A chain
+//! should not wait for a longer kernel of another chain. So launches are batched only if they are assumed to begin
+//! at the same time, and either take equally long or have the same successors; or if their successors wait for all
+//! of them anyway (`launches/joined.rs`).
 //!
-//! A statement is assumed to begin when its predecessors on the level before it end; those on earlier levels are assumed to have
-//! ended. Two statements end at the same time if they begin at the same time and are equal in kernel, grid and work (or are fills, or
-//! copies, of equal size, or calls of one library function). This equivalence relation is computed in topological order by value numbering; the statements of a
-//! class are on one level.
+//! A statement is assumed to begin when its predecessors on the previous level end; those on earlier levels are
+//! assumed to have ended. Two statements are assumed to end at the same time if they begin at the same time and
+//! have equal kernel, grid and work (or are fills or copies of equal size, or calls of one library function). This
+//! equivalence relation is computed in topological order by value numbering. The statements of one class are on one
+//! level.
 //!
-//! The members of a batch stand in one body of a conditional node, or outside of all.
+//! The members of a batch are in the same conditional body, or outside all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +25,7 @@ use crate::index::{Vector, size};
 use crate::ir::{Kind, StatementId};
 use crate::scopes::ScopeId;
 
-/// The maximum number of edges that a batch adds: the product of its members and its neighbours.
+/// The maximum number of edges that a batch adds: members times neighbours.
 const MOST_EDGES: usize = 1 << 18;
 
 /// The value number of a statement's duration.
@@ -34,11 +36,11 @@ enum Alike<'a> {
     Nothing,
 }
 
-/// The properties that the members of a batch have in common: the body, the class of the begin, the kernel, the block, the shared
+/// The properties that the members of a batch share: conditional body, class of the begin, kernel, block, shared
 /// memory.
 type BatchKey = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
 
-/// Returns the batches, sorted by their first members. Those that are given up are added to `given_up`.
+/// Returns the batches, sorted by first member. Adds dropped batches to `given_up`.
 pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     let begins = beginnings(draft);
     let mut groups: BTreeMap<BatchKey, Vec<StatementId>> = BTreeMap::new();
@@ -61,14 +63,14 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
     worthwhile(draft, batches, given_up)
 }
 
-/// Keeps the batches for which `is_kept` is true, and gives the others up for a reason.
+/// Keeps the batches for which `is_kept` returns true. Adds the others to `given_up` with the reason.
 fn retain(batches: &mut Vec<Batch>, why: Why, given_up: &mut GivenUp, is_kept: impl Fn(&Batch) -> bool) {
     let dropped = batches.extract_if(.., |batch| !is_kept(batch));
     given_up.extend(dropped.map(|batch| (batch.members, why)));
 }
 
-/// Drops batches that have several predecessors and several successors and save no edge, such as kernels between copies in parallel
-/// chains. Such a batch saves launches, and costs a join and a fork.
+/// Drops batches with several predecessors and several successors that save no edge, such as kernels between copies
+/// in parallel chains. Such a batch saves launches but costs a join and a fork.
 fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>, given_up: &mut GivenUp) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     retain(&mut batches, Why::Joins, given_up, |batch| {
@@ -86,8 +88,8 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>, given_up: &mut GivenUp
     batches
 }
 
-/// Returns true if a batch stands in a short run of batches that joins several library calls only to fork to several again. `all`
-/// are the nodes of batches.
+/// Returns true if a batch is in a short run of batches that joins several library calls and forks to several
+/// again. `all` holds the nodes of batches.
 fn is_between_calls(
     draft: &Draft<'_>,
     nodes: &Contracted,
@@ -111,7 +113,7 @@ fn is_between_calls(
     behind && before && length <= most
 }
 
-/// Returns the class of each statement's begin: equal for statements that are assumed to begin at the same time.
+/// Returns the class of each statement's begin. Statements of one class are assumed to begin at the same time.
 pub(super) fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
     let (mut starts, mut ends) = (Classes::new(), Classes::new());
     let count = draft.program.statements.len();
@@ -138,7 +140,7 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
     Alike::Other(draft.duration_classes.get(statement).copied().unwrap_or_default())
 }
 
-/// Makes batches of launches that begin at the same time.
+/// Makes batches from launches that begin at the same time.
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     let launch = |statement: StatementId| draft.launch(statement);
     // The successors of launches with equal successors wait for all of them anyway.
@@ -157,7 +159,7 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
         } else if group.len() == members.len() {
             chunks(draft, &members, batches);
         } else {
-            // A larger batch with launches of other successors is better.
+            // A larger batch that includes launches with other successors is better.
             left.extend(members);
         }
     }
@@ -173,8 +175,9 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     }
 }
 
-/// Splits launches of unequal grids into those to flatten into one, and the others. All are flattened if their blocks fit the limit, else those
-/// of up to a wave each: a larger launch fills the device by itself.
+/// Splits launches with different grids into those to flatten into one, and the others. If the blocks of all fit
+/// the limit, all are flattened. Otherwise only those of up to one wave: a larger launch fills the device by
+/// itself.
 fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>, Vec<StatementId>) {
     let launch = |id: &StatementId| draft.launch(*id);
     let fits = |members: &[StatementId]| {
@@ -190,7 +193,7 @@ fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>,
     if small.len() > 1 && fits(&small) { (small, large) } else { (Vec::new(), members) }
 }
 
-/// Makes as few batches as the parameter space allows, of about equal sizes.
+/// Splits the members into as few batches as the parameter space allows, of about equal sizes.
 fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
     let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launch(id)).collect();
     let Some(first) = launches.first() else { return };
@@ -210,13 +213,13 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
     }
 }
 
-/// Returns true if the blocks of the launches fit into one dimension of a grid, and into the limit of flattening.
+/// Returns true if the blocks of the launches fit into one grid dimension, and into the limit for flattening.
 fn flat_fits(draft: &Draft<'_>, launches: &[&Launch]) -> bool {
     let blocks: Blocks = launches.iter().map(|launch| launch.blocks()).sum();
     blocks <= Blocks::from(MOST_BLOCKS) && draft.tuning.fits_flat(blocks, launches[0].wave)
 }
 
-/// Returns the direct predecessors and the direct successors of a batch's members.
+/// Returns the direct predecessors and successors of a batch's members.
 fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
     let of = |lists: &Vector<StatementId, Vec<StatementId>>| {
         batch.members.iter().flat_map(|&id| lists[id].iter().copied()).collect()
@@ -244,8 +247,8 @@ pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, S
     edges
 }
 
-/// Returns the edges that make each batch one node again after `edges` are added. An edge from a successor of one member to another
-/// member closes a cycle with them.
+/// Returns the edges that keep each batch one node after `edges` are added. An edge from a successor of one member
+/// to another member closes a cycle with them.
 pub fn completed(batches: &[Batch], edges: &[(StatementId, StatementId)]) -> Vec<(StatementId, StatementId)> {
     let of = by_member(batches);
     let mut added = Vec::new();

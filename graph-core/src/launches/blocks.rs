@@ -1,4 +1,5 @@
-//! Saturating numbers of blocks: a grid has up to 2^63 of them, and decisions add and multiply those of several grids.
+//! Block counts with saturating arithmetic: a grid has up to 2^63 blocks, and decisions add and multiply the counts
+//! of several grids.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul};
@@ -11,13 +12,13 @@ pub const MOST_BLOCKS: u32 = i32::MAX.unsigned_abs();
 pub struct Blocks(u64);
 
 impl Blocks {
-    /// Makes a number of blocks.
+    /// Makes a block count.
     #[must_use]
     pub const fn new(count: u64) -> Blocks {
         Blocks(count)
     }
 
-    /// Returns the number of blocks of a grid.
+    /// Returns the number of blocks in a grid.
     #[must_use]
     pub fn of(grid: [u32; 3]) -> Blocks {
         grid.into_iter().fold(Blocks(1), |blocks, extent| blocks * u64::from(extent))
@@ -25,14 +26,15 @@ impl Blocks {
 }
 
 impl Blocks {
-    /// Returns the number of blocks that each of so many multiprocessors is given at most, if it holds all of them.
+    /// Returns the maximum number of blocks on one of `multiprocessors`, if all blocks are resident and evenly
+    /// spread.
     #[must_use]
     pub fn most_of(self, multiprocessors: u32) -> u32 {
         let multiprocessors = Blocks::from(multiprocessors.max(1));
         (1..64).find(|&count| multiprocessors * u64::from(count) >= self).unwrap_or(u32::MAX)
     }
 
-    /// Returns the share of each of `count` multiprocessors, rounded up; `None` if it is no `u32`.
+    /// Returns the share of each of `count` multiprocessors, rounded up. `None` if it exceeds `u32`.
     #[must_use]
     pub fn share(self, count: u32) -> Option<u32> {
         (count > 0).then(|| self.0.div_ceil(u64::from(count))).and_then(|share| u32::try_from(share).ok())
@@ -40,7 +42,7 @@ impl Blocks {
 }
 
 impl Blocks {
-    /// Returns the millionths of a wave of so many blocks, rounded down.
+    /// Returns the number of waves in millionths, rounded down, for waves of `wave` blocks.
     #[must_use]
     pub fn millionths(self, wave: u32) -> u64 {
         (self * 1_000_000).0.checked_div(u64::from(wave)).unwrap_or(u64::MAX)
@@ -88,7 +90,7 @@ mod tests {
         assert_eq!([largest; 3].into_iter().sum::<Blocks>(), Blocks::new(u64::MAX));
     }
 
-    /// One edge of a hub replaces four: from 8 x 8 on, and never where one side is a single operation.
+    /// One edge of a hub replaces four edges: from 8 x 8 on, and never if one side is a single operation.
     #[test]
     fn hubs_replace_four_edges_each() {
         let tuning = Tuning::default();

@@ -1,9 +1,11 @@
-//! Unjoined chains: batches that follow one another, member by member, without a join between them. Each level waits for its longest
-//! block, while as written no chain waits for another. Two halves of the members run concurrently: one has work while the
-//! other waits for its last blocks.
+//! Unjoined chains: consecutive batches whose members are connected one to one, without a join between them.
 //!
-//! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped where all chains become one kernel instead, or each
-//! chain one: see [`super::tuning::Chains::stacked`] and [`super::tuning::SideBySide`].
+//! As batches, each level waits for its longest block; as written, no chain waits for another. Two halves of the
+//! members run concurrently: one has work while the other waits for its last blocks.
+//!
+//! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped if all chains
+//! become one kernel instead, or each chain becomes one; see [`super::tuning::Chains::stacked`] and
+//! [`super::tuning::SideBySide`].
 
 use std::collections::BTreeMap;
 
@@ -15,20 +17,21 @@ use super::levels::{LaunchLevel, LaunchLevels};
 use super::stacks;
 use crate::ir::StatementId;
 
-/// Rows of batches, or levels of rows, that are left to be fused, each with its launches, by the first of them.
+/// Rows of batches, or levels of rows, reserved for fusion, each with its launches, by its first launch.
 pub(super) type Left = BTreeMap<(StatementId, Manner), Vec<StatementId>>;
 
-/// The manners in which the chains of a row are fused.
+/// How the chains of a row are fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Manner {
-    /// All into one kernel.
+    /// All chains into one kernel.
     Stacked,
-    /// Each into one kernel.
+    /// Each chain into its own kernel.
     Alone,
 }
 
-/// Returns the batches, those of unjoined chains kept, halved or dropped. Those that are not kept are added to `given_up`. `fuses` returns true
-/// for the first launch of a row, or of a level of one, that may be left to be fused so; those that are left are returned, too.
+/// Returns the batches, with those of unjoined chains kept, halved or dropped, and the launches reserved for
+/// fusion. Adds dropped batches to `given_up`. `fuses` returns true if the row or level with this first launch may
+/// be reserved.
 ///
 /// # Complexity
 ///
@@ -92,7 +95,7 @@ fn sorted(mut members: Vec<StatementId>) -> Vec<StatementId> {
 /// The batches of consecutive levels, each with its members in the order of the chains.
 type BatchRow = Vec<(usize, Vec<StatementId>)>;
 
-/// Returns the rows of batches: each batch is in one.
+/// Returns the rows of batches. Each batch is in one row.
 fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<BatchRow> {
     let nodes = Contracted::new(&draft.reach, batches);
     let by_node: BTreeMap<StatementId, usize> =
@@ -113,7 +116,8 @@ fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<BatchRow> {
     heads.map(|head| row(head, batches, &after)).collect()
 }
 
-/// Returns the row that begins with a batch. `after` has the batch behind each, with the successors of its members.
+/// Returns the row that begins with a batch. `after` holds the batch after each, with the successors of its
+/// members.
 fn row(
     head: usize,
     batches: &[Batch],
@@ -129,8 +133,9 @@ fn row(
     row
 }
 
-/// Returns true for the levels of a row that are left to be fused, all chains into one kernel, since that is faster than a launch for each: two
-/// levels or more one after another. The levels of a row that would be halved are left together, or none is.
+/// Returns true for each level of a row that is reserved for stacking all chains into one kernel, since that is
+/// faster than one launch for each level. At least two consecutive levels are needed. If the row would be halved,
+/// all its levels are reserved or none.
 fn open_levels(
     draft: &Draft<'_>,
     levels: &LaunchLevels<'_, '_>,
@@ -151,7 +156,7 @@ fn open_levels(
     (0..row.len()).map(|at| open[at] && beside(at)).collect()
 }
 
-/// Returns true if one kernel for each chain of a row is faster than a launch for each level.
+/// Returns true if one kernel for each chain of a row is faster than one launch for each level.
 fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &BatchRow) -> bool {
     row.len() > 1
         && row.iter().all(|(_, members)| {
@@ -162,7 +167,7 @@ fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &Batc
         })
 }
 
-/// Returns the successor of each member of `first`, if the members of `second` are one to one their successors.
+/// Returns the successor of each member of `first`, if the members of `second` are their successors one to one.
 fn one_by_one(
     draft: &Draft<'_>,
     first: &Batch,
@@ -179,14 +184,14 @@ fn one_by_one(
     first.members.iter().all(|member| followers.contains_key(member)).then_some(followers)
 }
 
-/// The number of members of the batches of a row.
+/// How the batches of a row are split.
 enum Width {
     Kept,
     Halved,
     Dropped,
 }
 
-/// Returns the width that is best for most batches of a row.
+/// Returns the best width for most batches of a row.
 fn width(draft: &Draft<'_>, row: &BatchRow) -> Width {
     if row.len() < 2 {
         return Width::Kept;

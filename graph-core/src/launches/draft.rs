@@ -1,4 +1,4 @@
-//! The input of launch decisions: the order of a program, and the order with each batch contracted to a node.
+//! The input of launch decisions: the order of a program, and that order with each batch contracted to one node.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -18,26 +18,27 @@ pub struct LaunchProblem<'a> {
     pub program: &'a Program,
     /// The order of the program.
     pub edges: &'a [(StatementId, StatementId)],
-    /// An entry for each statement; `None` for those that are no launches.
+    /// The facts about each launch. `None` for other statements.
     pub launches: &'a Vector<StatementId, Option<Launch>>,
-    /// Equal numbers for statements that are no launches and are assumed to last equally long.
+    /// Duration classes of statements that are not launches. Statements of one class are assumed to take equally
+    /// long.
     pub duration_classes: &'a Vector<StatementId, u32>,
-    /// The changes of launches that are allowed.
+    /// The allowed launch transformations.
     pub allowed: Allowed,
     /// The maximum number of members of a batch.
     pub max_members: usize,
-    /// The constants of the device.
+    /// The device constants.
     pub tuning: &'a Tuning,
 }
 
-/// A [`LaunchProblem`], with its order reduced.
+/// A [`LaunchProblem`] with its reduced order.
 pub(crate) struct Draft<'a> {
     problem: LaunchProblem<'a>,
     /// The order of the program.
     pub reach: Reach,
     /// The direct successors of each statement.
     pub followers: Vector<StatementId, Vec<StatementId>>,
-    /// The bodies of conditional nodes.
+    /// The conditional bodies.
     pub scopes: Scopes,
 }
 
@@ -65,13 +66,13 @@ impl<'a> Draft<'a> {
         Ok(Draft { problem, reach, followers, scopes })
     }
 
-    /// Returns the facts about a statement that is a launch.
+    /// Returns the facts about a launch. `None` for other statements.
     pub fn launch(&self, id: StatementId) -> Option<&'a Launch> {
         self.launches.get(id)?.as_ref()
     }
 }
 
-/// The order with each batch contracted to one node, identified by its first member.
+/// The order with each batch contracted to one node, which is named by its first member.
 pub(crate) struct Contracted {
     /// The node of each statement.
     pub of: Vector<StatementId, StatementId>,
@@ -105,7 +106,7 @@ impl Contracted {
         nodes
     }
 
-    /// Returns the only predecessor of a node, if the node is its only successor.
+    /// Returns the only predecessor of a node, if the node is the only successor of that predecessor.
     pub fn previous(&self, node: StatementId) -> Option<StatementId> {
         let &[before] = self.before[node].as_slice() else { return None };
         (self.after[before].len() == 1).then_some(before)

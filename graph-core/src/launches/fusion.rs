@@ -1,16 +1,17 @@
-//! Chains: launches of one grid and one block, one after another, that become one kernel with a barrier of the block
-//! between their bodies.
+//! Chains: consecutive launches of one grid and one block are fused into one kernel, with a block barrier between
+//! their bodies.
 //!
-//! A chain grows from its first launch along the edges of the reduced order. A launch is added if
-//! - its grid, its block and their threads are those of the chain;
-//! - of what it and a member access, and one of both writes, each of its blocks accesses only what the same block of the
-//!   member accesses ([`apart`]): the end of the member's launch orders nothing else;
-//! - it begins when the chain's last launch has ended: its other predecessors are on levels before the chain, so that the
-//!   chain waits for none of them;
-//! - the other successors of members are on levels behind it: they begin no later than it would end.
+//! A chain grows greedily from its first launch along the edges of the reduced order. A launch is added if all of
+//! these hold:
+//! - It has the grid and block of the chain.
+//! - Where the launch and a member touch the same bytes and one of them writes, only equal block indices meet
+//!   ([`apart`]). The end of the member's launch then orders nothing else.
+//! - It begins when the chain's last launch has ended: its other predecessors are on levels before the chain, so
+//!   the chain waits for none of them.
+//! - The other successors of members are on levels after it: they begin no later than it would end.
 //!
-//! So the levels rise along every path that leaves a chain, and no path leads back: chains close no cycle. All that stands
-//! beside a chain stays beside it.
+//! So the level rises along every path that leaves a chain, and no path leads back: chains close no cycle. Nothing
+//! that runs concurrently with a chain has to wait for it.
 
 use super::decision::{Batch, Chain, Decision, Fault, Obstacle};
 use super::draft::{Contracted, Draft};
@@ -23,15 +24,15 @@ use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, apart};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the chains, sorted by their least members: stacked, if batches are allowed.
+/// Returns the chains, sorted by their smallest members. They are stacked if batches are allowed.
 ///
 /// # Errors
 ///
-/// The edges have a cycle.
+/// If the edges have a cycle.
 ///
 /// # Complexity
 ///
-/// That of the transitive reduction, plus for each member of a chain the accesses of all members before it.
+/// The transitive reduction, plus for each member of a chain the accesses of all members before it.
 pub(super) fn chains(draft: &Draft<'_>, decision: &Decision) -> Result<Vec<Chain>, Cycle> {
     let reach = ordered(draft, &decision.edges)?;
     let reach = reach.as_ref().unwrap_or(&draft.reach);
@@ -45,11 +46,12 @@ pub(super) fn chains(draft: &Draft<'_>, decision: &Decision) -> Result<Vec<Chain
     Ok(chains)
 }
 
-/// Returns the order with the edges that a decision adds; `None` if there are none, and it is that of the draft.
+/// Returns the order with the edges added by a decision. `None` if nothing is added, so that the order is the
+/// draft's.
 ///
 /// # Errors
 ///
-/// The edges have a cycle.
+/// If the edges have a cycle.
 pub(super) fn ordered(
     draft: &Draft<'_>,
     added: &[(StatementId, StatementId)],
@@ -75,20 +77,20 @@ fn levels(reach: &Reach, nodes: &Contracted) -> Vector<StatementId, usize> {
     levels
 }
 
-/// The growth of chains.
+/// Grows chains.
 pub(super) struct Grow<'d, 'a> {
     draft: &'d Draft<'a>,
     pub nodes: Contracted,
     levels: Vector<StatementId, usize>,
     batched: BTreeSet<StatementId>,
-    /// The members of chains.
+    /// The members of chains found so far.
     taken: BTreeSet<StatementId>,
-    /// Launches beside others, of long kernels that lose by being fused.
+    /// Launches of long kernels that run concurrently with others and would get slower by fusing.
     crowded: BTreeSet<StatementId>,
 }
 
 impl<'d, 'a> Grow<'d, 'a> {
-    /// Begins without chains, in an order in which the members of a batch have equal neighbours.
+    /// Starts without chains. In `reach`, the members of a batch must have equal neighbours.
     pub fn new(draft: &'d Draft<'a>, reach: &Reach, batches: &[Batch]) -> Grow<'d, 'a> {
         let nodes = Contracted::new(reach, batches);
         let levels = levels(reach, &nodes);
@@ -96,7 +98,7 @@ impl<'d, 'a> Grow<'d, 'a> {
         Grow { draft, nodes, levels, batched, taken: BTreeSet::new(), crowded: crowded(draft) }
     }
 
-    /// Returns the chain that begins at a statement, if one does.
+    /// Returns the chain that begins at a statement, if there is one.
     fn chain(&mut self, first: StatementId) -> Option<Chain> {
         self.draft.launch(first).filter(|_| self.is_free(first))?;
         let mut members = vec![first];
@@ -113,7 +115,7 @@ impl<'d, 'a> Grow<'d, 'a> {
         Chain::new(members)
     }
 
-    /// Returns true for a launch that is in no chain and in no batch.
+    /// Returns true for a launch that is in no chain and no batch.
     fn is_free(&self, id: StatementId) -> bool {
         !self.taken.contains(&id) && !self.is_batched(id)
     }
@@ -127,7 +129,7 @@ impl<'d, 'a> Grow<'d, 'a> {
     ///
     /// # Errors
     ///
-    /// The reason that it cannot.
+    /// The reason against it.
     pub fn follow(&self, members: &[StatementId], next: StatementId) -> Result<(), Obstacle> {
         let first = members[0];
         let (head, launch) = self.alike(first, next)?;
@@ -158,7 +160,7 @@ impl<'d, 'a> Grow<'d, 'a> {
         Ok(())
     }
 
-    /// Returns two launches of one device, grid and block.
+    /// Returns the facts about two launches with the same device, grid and block.
     ///
     /// # Errors
     ///
@@ -179,7 +181,8 @@ impl<'d, 'a> Grow<'d, 'a> {
         Ok((head, launch))
     }
 
-    /// Checks that no path between a member and the launch goes through another statement, and nothing waits longer.
+    /// Checks that no path from a member to the launch passes another statement, and that fusing makes nothing wait
+    /// longer.
     pub fn fits(&self, members: &[StatementId], next: StatementId) -> Result<(), Obstacle> {
         let head = self.levels[members[0]];
         let mut before = self.nodes.before[next].iter().filter(|id| !members.contains(id));
@@ -195,7 +198,8 @@ impl<'d, 'a> Grow<'d, 'a> {
     }
 }
 
-/// Returns the launches that may be members of chains, and lose by it: those of a level of several, if its kernels are long and its blocks too many.
+/// Returns the launches that could be fused but would get slower: those that share a level with others, if their
+/// kernels are long and have too many blocks.
 fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
     let may_be_fused =
         |&id: &StatementId| draft.launch(id).is_some_and(|launch| matches!(launch.fuse, Fusing::With(_)));
@@ -206,8 +210,7 @@ fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
     ids().filter(|&id| levels.level(id).is_some_and(loses)).collect()
 }
 
-/// Checks that no block of one launch of a grid accesses what another block of the other launch accesses, where one of the
-/// two writes.
+/// Checks that where the two launches touch the same bytes and one writes, only equal block indices meet.
 fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<(), Obstacle> {
     let launch = |id: StatementId| draft.launch(id).ok_or(Obstacle::Never(id));
     let (first, second) = (launch(one)?, launch(other)?);
@@ -255,7 +258,8 @@ fn are_apart(one: StatementId, mine: &Footing, other: StatementId, theirs: &Foot
     Ok(())
 }
 
-/// Returns the order with each chain as one node: its members are unordered, and have the same predecessors and successors.
+/// Returns the order with each chain contracted to one node: its members are unordered, with the same predecessors
+/// and successors.
 #[must_use]
 pub fn contracted(
     program: &Program,
@@ -287,18 +291,19 @@ pub fn contracted(
     all
 }
 
-/// The memory that pieces of chains hold.
+/// Computes the memory that pieces of chains need.
 #[derive(Debug)]
 pub struct Held<'a> {
     program: &'a Program,
-    /// The bytes of each temporary, and 0 for other buffers.
+    /// The bytes of each temporary; 0 for other buffers.
     bytes: Vector<BufferId, u64>,
-    /// The statements that access each temporary that needs no memory in a piece that has all of them.
+    /// The users of each temporary that may stay in registers. It needs no memory in a piece with all its users.
     users: BTreeMap<BufferId, Vec<StatementId>>,
 }
 
 impl<'a> Held<'a> {
-    /// `bytes` are those of each temporary and 0 for other buffers, `registers` the temporaries that may stay in registers.
+    /// Makes it from the bytes of each temporary (0 for other buffers), and the temporaries that may stay in
+    /// registers.
     pub fn new(
         program: &'a Program,
         bytes: Vector<BufferId, u64>,
@@ -307,7 +312,7 @@ impl<'a> Held<'a> {
         Held { program, bytes, users: program.users(registers.iter().copied()) }
     }
 
-    /// Returns the bytes that launches hold together as one kernel.
+    /// Returns the bytes that launches need together as one kernel.
     fn by(&self, members: &BTreeSet<StatementId>) -> u64 {
         let accesses = members.iter().flat_map(|&member| self.program.statements[member].accesses.iter());
         let buffers: BTreeSet<BufferId> = accesses.map(|access| access.buffer).collect();
@@ -319,12 +324,12 @@ impl<'a> Held<'a> {
     }
 }
 
-/// Cuts chains into pieces whose members hold at most `most` bytes together, each as long as it can be: stacked ones all behind the same
-/// launches. Pieces of one launch are none.
+/// Cuts chains into pieces whose members need at most `most` bytes together, each piece as long as possible.
+/// Stacked chains are all cut at the same positions. A piece with one launch is dropped.
 ///
 /// # Complexity
 ///
-/// For a chain of n members, which is at most [`Tuning::fused`](super::Tuning), O(n²) sums over its accesses.
+/// For a chain of n members, with n at most [`Tuning::fused`](super::Tuning), O(n²) sums over its accesses.
 #[must_use]
 pub fn pieces(chains: &[Chain], most: u64, held: &Held<'_>) -> Vec<Chain> {
     let mut pieces = Vec::new();

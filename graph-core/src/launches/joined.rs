@@ -1,8 +1,9 @@
-//! Launches of one kernel that are waited for together, whenever they begin: one launch of them delays nothing that comes after them.
+//! Batches of launches that begin at different times but whose successors wait for all of them anyway, so that
+//! merging delays nothing.
 //!
-//! The successors of a batch wait for the last predecessor of its members, and for the longest of them. They did so before if they came
-//! after all of them, or after a longest member that begins with the others. Launches with nothing behind them are waited for by the end of the
-//! graph alone.
+//! The successors of a batch wait for the last predecessor of its members, and for the longest member. Merging adds
+//! no delay if the successors already waited for all members, or for a longest member that begins with the others.
+//! Only the end of the graph waits for launches without successors.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,12 +19,12 @@ use crate::ir::StatementId;
 /// The maximum number of sets of launches with equal successors that are compared with each other.
 const MOST_SETS: usize = 16;
 
-/// Unites sets of launches that begin at the same time, each set with its own successors, where what comes after a set also comes after a longest
-/// launch of the other.
+/// Unites sets of launches that begin at the same time, each set with its own successors, if the successors of one
+/// set also wait for a longest launch of the other set.
 ///
 /// # Complexity
 ///
-/// Quadratic in the sets, of which 16 are looked at at most.
+/// Quadratic in the sets. At most 16 sets are compared.
 pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<StatementId>> {
     let is_allowed = draft.tuning.late.0 > 0 && (2..=MOST_SETS).contains(&sets.len());
     if !is_allowed || has_one_grid(draft, sets.iter().flatten()) {
@@ -43,7 +44,7 @@ pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<
     united
 }
 
-/// Returns true if everything after any of the launches comes after one that lasts at least as long as each of them.
+/// Returns true if every successor of any of the launches follows a launch with the most blocks of all.
 fn wait_for_a_longest(draft: &Draft<'_>, one: &[StatementId], other: &[StatementId]) -> bool {
     let launches = || one.iter().chain(other).filter_map(|&id| Some((id, draft.launch(id)?)));
     let Some((_, first)) = launches().next() else { return false };
@@ -63,11 +64,12 @@ fn behind<'d>(draft: &'d Draft<'_>, id: StatementId) -> impl Iterator<Item = Sta
     draft.followers[id].iter().copied().filter(takes_time)
 }
 
-/// Adds batches of launches of one level that are in none yet, and that are not known to begin at the same time. Their kernels and trip counts are
-/// equal. Their grids are equal, too, unless nothing comes after them while other launches are still to begin.
+/// Adds batches of unbatched launches on one level that are not assumed to begin at the same time. Their kernels
+/// and trip counts are equal. Their grids are equal too, unless they have no successors and other launches are on
+/// later levels.
 ///
-/// The levels are gone through from the last to the first: launches in front of one batch are waited for together. `chunks` makes batches of
-/// launches that may be one.
+/// Goes through the levels from last to first, so that the predecessors of one batch count as having one successor.
+/// `chunks` makes batches of launches that may be merged.
 ///
 /// # Complexity
 ///

@@ -1,8 +1,9 @@
-//! Lanes: many small branches that cannot be batched are serialized into a few lanes, because the device schedules a few chains of
-//! small kernels faster than many concurrent ones (see [`super::tuning::Lanes`]).
+//! Lanes: many small branches that cannot be batched are serialised into a few lanes, because the device schedules
+//! a few chains of small kernels faster than many concurrent ones (see [`super::tuning::Lanes`]).
 //!
-//! A branch is a maximal chain of launches without other predecessors or successors inside. Branches with the same predecessors and the
-//! same successors are distributed to the lanes; each branch of a lane depends on the one before it.
+//! A branch is a maximal chain of launches without other predecessors or successors inside. Branches with the same
+//! predecessors and successors are distributed to the lanes round-robin. Each branch depends on the previous one in
+//! its lane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,8 @@ use super::draft::{Contracted, Draft};
 use super::launch::Launch;
 use crate::ir::{Device, StatementId};
 
-/// Adds edges between consecutive branches of each lane. Branches with launches of `free` stay side by side: they are left to be fused.
+/// Adds edges between consecutive branches of each lane. Branches with launches in `free` are not serialised, since
+/// they are reserved for fusion.
 pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTreeSet<StatementId>) {
     let Decision { batches, edges, lanes, .. } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
@@ -50,10 +52,10 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTree
     }
 }
 
-/// The device of a branch, and what stands in front of it and behind it.
+/// The device of a branch, its predecessors, and its successors.
 type BranchNeighbours<'n> = (Device, &'n [StatementId], &'n [StatementId]);
 
-/// A branch, by its first and last launch.
+/// A branch, from its first to its last launch.
 struct Branch {
     head: StatementId,
     tail: StatementId,

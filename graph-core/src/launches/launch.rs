@@ -1,4 +1,4 @@
-//! The facts about launches that decisions depend on: of launches as written, and of emitted nodes.
+//! The facts that launch decisions depend on: about launches as written, and about emitted kernel nodes.
 
 use super::blocks::Blocks;
 use super::decision::{Allowed, Chain};
@@ -12,61 +12,61 @@ use std::sync::Arc;
 pub struct Launch {
     /// The kernel.
     pub kernel: KernelId,
-    /// Blocks in each dimension.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block in each dimension.
+    /// The number of threads of a block in each dimension.
     pub block: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared: u32,
-    /// The values of the scalars that influence the trip counts of the kernel's loops. Launches of one kernel with equal grids and equal
-    /// work are assumed to last equally long.
+    /// The scalars that influence the trip counts of the kernel's loops. Launches of one kernel with equal grids
+    /// and equal work are assumed to take equally long.
     pub work: Vec<u64>,
     /// The number of blocks of this kernel that are resident on the whole device at once.
     pub wave: u32,
     /// True if a setter may change the grid.
     pub grid_changes: bool,
-    /// The batches that it can be a member of.
+    /// The batches that it may be in.
     pub batch: Batching,
     /// True if the loaded function begins with `griddepcontrol.wait`.
     pub waits: bool,
     /// True if it may follow another launch in a lane.
     pub lanes: bool,
-    /// The chains that it can be a member of.
+    /// The chains that it may be in.
     pub fuse: Fusing,
-    /// True if the kernel has no loop, calls nothing and has few instructions.
+    /// True if the kernel has no loop, no calls and few instructions.
     pub short: bool,
-    /// The turns of its loops.
+    /// A bound on its loop iterations.
     pub turns: TripCount,
     /// True if its chain may be stacked with others.
     pub stack: bool,
 }
 
-/// A bound on the turns of a kernel's loops.
+/// A bound on the loop iterations of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TripCount {
     /// The product of the scalars that bound them.
     AtMost(u64),
-    /// Nothing is known of them: no scalar bounds them, or one that is not a plain number.
+    /// No scalar is known to bound them, or the bounding scalar is not a plain number.
     Unknown,
     /// Values in memory may bound them.
     ByData,
 }
 
-/// The time that a kernel takes, as far as it is known before it runs.
+/// How long a kernel runs, as far as it is known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Length {
     /// Few instructions and no loop.
     Short,
-    /// Loops of few turns.
+    /// Loops with few iterations.
     Few,
-    /// Loops of more turns, if the scalars say so, or nothing does.
+    /// Loops with more iterations, or with an unknown number.
     Many,
-    /// Loops whose turns depend on what is in memory.
+    /// Loops whose number of iterations depends on values in memory.
     ByData,
 }
 
 impl Launch {
-    /// Returns the length of the kernel, where so many turns are few.
+    /// Returns the length of the kernel. Up to `few` iterations count as few.
     pub fn length(&self, few: u64) -> Length {
         match self.turns {
             _ if self.short => Length::Short,
@@ -76,7 +76,7 @@ impl Launch {
         }
     }
 
-    /// Removes the changes that its function does not allow.
+    /// Removes the transformations that its function does not allow.
     pub fn restrict(&mut self, allowed: Allowed) {
         if !allowed.batches {
             self.batch = Batching::Never;
@@ -100,36 +100,36 @@ impl Launch {
     }
 }
 
-/// The batches that launches of a kernel can be members of.
+/// The batches that a launch may be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batching {
     /// No batches.
     Never,
-    /// Batches with a maximum number of members.
+    /// Batches with a limited number of members.
     Most {
-        /// The maximum for equal grids, stacked along a free dimension of the grid.
+        /// The limit for equal grids, stacked along a free dimension of the grid.
         equal: u32,
-        /// The maximum for any grids, flattened: the blocks of all members are consecutive.
+        /// The limit for any grids, flattened: the blocks of all members are consecutive.
         flat: u32,
     },
 }
 
-/// The chains that a launch can be a member of.
+/// The chains that a launch may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fusing {
-    /// No chains.
+    /// No chain.
     Never,
-    /// No chains, because a setter may change the grid or the block.
+    /// No chain, because a setter may change the grid or block.
     Set,
-    /// Chains with launches of the same grid whose blocks access only what the same block of this launch accesses, where one of
-    /// the two writes. It is not looked at for grids of one block.
+    /// Chains with launches of the same grid. Where two of them touch the same bytes and one writes, only equal
+    /// block indices may meet. The footprints are ignored for grids of one block.
     With(Arc<[Footing]>),
 }
 
-/// The accesses of the blocks of a launch through one of its buffers, in the order of the statement's.
+/// The memory that the blocks of a launch access through one buffer argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footing {
-    /// The distance of the pointer from the start of the buffer in bytes; `None` if a setter may change it.
+    /// The offset of the pointer from the start of the buffer, in bytes. `None` if a setter may change it.
     pub at: Option<u64>,
     /// The bytes that each block may read.
     pub reads: Arc<Region>,
@@ -137,7 +137,7 @@ pub struct Footing {
     pub writes: Arc<Region>,
 }
 
-/// The facts about the launch of an emitted kernel node: of one statement, or of a batch.
+/// The facts about an emitted kernel node: one launch, a batch, or a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The number of blocks.
@@ -151,18 +151,19 @@ pub struct Run {
 }
 
 impl Run {
-    /// A kernel of one thread that begins with `griddepcontrol.wait`.
+    /// A kernel with one thread that begins with `griddepcontrol.wait`.
     pub const SINGLE: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1, waits: true };
 
-    /// Returns the facts about a chain: its blocks are those of each member, of stacked chains those of a member of each. `None` if a member
-    /// is no launch.
+    /// Returns the facts about a chain. Its blocks are one member's blocks; for a stack, the sum over its chains.
+    /// `None` if a member is not a launch.
     pub fn of_chain<'l>(chain: &Chain, launch: impl Fn(StatementId) -> Option<&'l Launch>) -> Option<Run> {
         let all = Run::of(chain.members.iter().map(|&member| launch(member)))?;
         let first = Run::of(chain.chains().map(|members| launch(*members.first()?)))?;
         Some(Run { wave: all.wave, waits: all.waits, ..first })
     }
 
-    /// Sums up the members of a node: one launch, or those of a batch. `None` if a member is no launch.
+    /// Returns the facts about a node, as a sum over its members: one launch or a batch. `None` if a member is not
+    /// a launch.
     pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
         let one = |launch: &Launch| Run {
             blocks: launch.blocks(),

@@ -1,16 +1,16 @@
-//! The launches that stay as written although changes were allowed.
+//! Reports which launches stay as written although transformations were allowed.
 
 use std::fmt;
 
-/// An allowed change of launches that was not made.
+/// An allowed launch transformation that was not made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct LeftAlone {
-    /// The kernel whose launches stay as written; `None` for all kernels of the graph.
+    /// The kernel whose launches stay as written. `None` for all kernels of the graph.
     pub kernel: Option<NamedKernel>,
-    /// The change.
+    /// The transformation.
     pub change: Change,
-    /// The reason why it was not made. Behind it, in a line of its own, the change of the program that allows it, if one is known.
+    /// The reason. A second line, if any, tells the change of the program that would allow it.
     pub reason: String,
 }
 
@@ -20,26 +20,26 @@ pub struct LeftAlone {
 pub struct NamedKernel {
     /// The kernel.
     pub name: String,
-    /// The file, as its declaration names it.
+    /// The file, as named in the declaration.
     pub path: String,
 }
 
-/// A change of the launches that the compiler may make.
+/// A launch transformation of the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Change {
-    /// All changes.
+    /// All transformations.
     Any,
     /// Launches of one kernel become one launch.
     Batching,
     /// A launch starts before its predecessors have ended.
     EarlyStart,
-    /// Launches one after another become one launch.
+    /// Consecutive launches become one launch.
     Fusing,
 }
 
 impl NamedKernel {
-    /// Names a kernel of a file.
+    /// Names a kernel in a file.
     #[must_use]
     pub fn new(name: &str, path: &str) -> NamedKernel {
         NamedKernel { name: name.to_owned(), path: path.to_owned() }
@@ -47,19 +47,19 @@ impl NamedKernel {
 }
 
 impl LeftAlone {
-    /// Returns the entry for all launches of a graph.
+    /// Makes an entry for all launches of a graph.
     #[must_use]
     pub fn all(change: Change, reason: impl fmt::Display) -> LeftAlone {
         LeftAlone { kernel: None, change, reason: reason.to_string() }
     }
 
-    /// Returns the entry for the launches of one kernel.
+    /// Makes an entry for the launches of one kernel.
     #[must_use]
     pub fn one(kernel: NamedKernel, change: Change, reason: impl fmt::Display) -> LeftAlone {
         LeftAlone { kernel: Some(kernel), change, reason: reason.to_string() }
     }
 
-    /// Returns the reason without the change of the program: an entry that repeats the reason does not repeat that.
+    /// Returns the reason without its second line, for entries that repeat a reason.
     #[must_use]
     pub fn reason_alone(&self) -> &str {
         self.reason.split_once('\n').map_or(&self.reason, |(reason, _)| reason)

@@ -1,4 +1,4 @@
-//! The launches that run side by side: those of one level, on one device and in one body.
+//! Sums up concurrent launches: those on one level, on one device and in one conditional body.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::launch::Length;
 use crate::ir::{Device, StatementId};
 use crate::scopes::ScopeId;
 
-/// The device, the body and the level of launches.
+/// The device, the conditional body and the level.
 type LevelKey = (Device, Option<ScopeId>, u32);
 
 /// The launches of each level.
@@ -21,14 +21,14 @@ pub(super) struct LaunchLevels<'d, 'a> {
 pub(super) struct LaunchLevel {
     /// The number of launches.
     pub launches: usize,
-    /// Their blocks, by the blocks of a wave of their kernels.
+    /// Their blocks, by the wave size of their kernels.
     pub grids: BTreeMap<u32, Blocks>,
     /// The length of the longest kernel.
     pub length: Length,
 }
 
 impl<'d, 'a> LaunchLevels<'d, 'a> {
-    /// Sums up the launches among some statements.
+    /// Sums up the launches among the given statements.
     ///
     /// # Complexity
     ///
@@ -51,7 +51,7 @@ impl<'d, 'a> LaunchLevels<'d, 'a> {
         levels
     }
 
-    /// Returns the level of a statement; `None` if it has none of the launches.
+    /// Returns the level of a statement. `None` if none of the launches is on it.
     pub fn level(&self, id: StatementId) -> Option<&LaunchLevel> {
         self.levels.get(&key(self.draft, id))
     }

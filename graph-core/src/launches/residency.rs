@@ -1,29 +1,33 @@
-//! The cost of a batch whose form of the kernel holds fewer blocks a multiprocessor, or more local memory, than the kernel alone.
+//! The cost of a batch whose kernel variant has fewer resident blocks on a multiprocessor, or more local memory,
+//! than the plain kernel.
 
 use super::tuning::{Residency, Tuning};
 
-/// The resources of a loaded function, for launches of one block size.
+/// The resources of a loaded function, for one block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
-    /// The number of blocks that a multiprocessor holds at once.
+    /// The number of resident blocks on a multiprocessor.
     pub blocks: u32,
-    /// Registers of a thread.
+    /// Registers for each thread.
     pub registers: u32,
-    /// Local memory of a thread, in bytes.
+    /// Local memory for each thread, in bytes.
     pub local: u32,
 }
 
-/// The number of waves of a batch whose blocks are not known.
+/// The assumed number of waves of a batch with an unknown number of blocks.
 const MANY: u32 = 8;
 
-/// Returns the number of blocks a multiprocessor that a batch needs to run as the kernel alone does, of its share of the batch's blocks.
+/// Returns the number of resident blocks on a multiprocessor that a batch needs to run like the plain kernel.
+/// `share` is the number of the batch's blocks for each multiprocessor.
 pub fn needed(share: Option<u32>, alone: Resources) -> u32 {
     share.map_or(alone.blocks, |share| share.min(alone.blocks))
 }
 
-/// Returns the cost of a form of the kernel, in thousandths of the time of the kernel alone. It is 0 if the form has the needed blocks and
-/// takes no more local memory. `free` is the number of registers that the form takes without a limit; `share` is the number of the batch's
-/// blocks for each multiprocessor; `None` if it is not known.
+/// Returns the cost of a kernel variant, in thousandths of the time of the plain kernel. 0 if the variant has the
+/// needed blocks and no additional local memory.
+///
+/// `free` is the number of registers that the variant takes without a limit. `share` is the number of the batch's
+/// blocks for each multiprocessor; `None` if unknown.
 pub fn cost(tuning: &Tuning, alone: Resources, form: Resources, free: u32, share: Option<u32>) -> u64 {
     let Residency { lost, squeezed, spilled, .. } = tuning.residency;
     let needed = needed(share, alone);
@@ -42,7 +46,7 @@ pub fn cost(tuning: &Tuning, alone: Resources, form: Resources, free: u32, share
         + bytes * u64::from(spilled)
 }
 
-/// Returns the maximum cost of a batch.
+/// Returns the maximum acceptable cost of a batch.
 pub fn most_of(tuning: &Tuning, alone: Resources, share: Option<u32>) -> u64 {
     let waves = share.map_or(MANY, |share| share.div_ceil(alone.blocks.max(1)).max(1));
     u64::from(tuning.residency.most / waves)
@@ -73,7 +77,6 @@ mod tests {
                 [cost(10, 0, Some(8)), cost(12, 0, Some(99)), cost(0, 0, Some(0)), cost(12, 0, None)],
                 [0; 4]
             );
-            // The same waves, more waves, blocks that are not known.
             assert!(cost(10, 0, Some(18)) > 0 && cost(9, 0, Some(18)) > cost(10, 0, Some(18)));
             assert!(cost(11, 0, Some(12)) >= 1_000 && cost(11, 0, None) >= 1_000);
             assert!(cost(11, 0, Some(12)) > most_of(&tuning, ALONE, Some(12)));
@@ -85,7 +88,7 @@ mod tests {
             assert!(cost(12, 8, Some(12)) > 0 && cost(12, 64, Some(12)) > cost(12, 8, Some(12)));
             cost(0, u32::MAX, Some(u32::MAX));
         }
-        // Devices that nobody measured lose nothing.
+        // Devices without measurements accept no cost.
         assert_eq!(Tuning::default().residency.most, 0);
     }
 }

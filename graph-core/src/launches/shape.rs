@@ -1,18 +1,18 @@
-//! The configuration of a launch.
+//! The launch configuration.
 
-/// A configuration: blocks, threads of a block, dynamic shared memory in bytes.
+/// A launch configuration: grid, block, and dynamic shared memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchShape {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// The number of threads of a block in each dimension.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
+    /// Dynamic shared memory of a block, in bytes.
     pub shared: u32,
 }
 
 impl LaunchShape {
-    /// Returns the number of threads of all blocks.
+    /// Returns the number of threads in all blocks.
     #[must_use]
     pub fn threads(&self) -> u64 {
         let counts = self.grid.iter().chain(&self.block);

@@ -1,10 +1,11 @@
-//! Stacks: chains of the same kernels, side by side, become one launch: each of its blocks does what a block of one chain does, launch after
-//! launch, and waits for no other block.
+//! Stacks: unordered chains of the same kernels become one launch. Each of its blocks does the work of a block of
+//! one chain, launch after launch, and waits for no other block.
 //!
-//! Chains are stacked if they begin at the same time, and either last equally long or are waited for by the same statements, as the members of a
-//! batch are (`launches/batch.rs`). They begin on one level and are equally long, so that what comes before them is on levels before that of
-//! their first launches, and what comes after them on levels behind that of their last ones: stacks close no cycle either. Chains have no
-//! order between them, so no block accesses what a block of another chain writes.
+//! Chains are stacked if they begin at the same time, and either take equally long or are waited for by the same
+//! statements, like the members of a batch (`launches/batch.rs`). They begin on one level and have the same length.
+//! Their predecessors are thus on levels before their first launches, and their successors on levels after their
+//! last launches, so stacks close no cycle either. Chains of a stack are unordered, so no block accesses what a
+//! block of another chain writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,20 +19,20 @@ use crate::index::{Vector, size};
 use crate::ir::{Kind, StatementId};
 use crate::scopes::ScopeId;
 
-/// The maximum number of launches of a stack. Its launches are ordered with those of its neighbours one by one.
+/// The maximum number of launches of a stack. Each of its launches gets edges to each launch of neighbouring nodes.
 const MOST_LAUNCHES: usize = 1 << 10;
 
-/// The properties that stacked chains have in common: the body, the class of the begin, the level, the block, true if they wait first, and the
-/// kernels with their shared memory.
+/// The properties that stacked chains share: the conditional body, the class of the begin, the level, the block,
+/// true if they begin with a wait, and the kernels with their shared memory.
 type StackKey = (Option<ScopeId>, u32, usize, [u32; 3], bool, Vec<(KernelId, u32)>);
 
 /// The grid of a chain, and the work of its launches.
 type ChainLength<'a> = ([u32; 3], Vec<&'a [u64]>);
 
-/// Chains that may be stacked, and the dimension of the grid.
+/// Chains that may be stacked, and the grid dimension to stack them along.
 type StackCandidate = (Vec<Chain>, Option<u8>);
 
-/// Stacks chains. `nodes` and `levels` are those of the order in which the chains were found.
+/// Stacks chains. `nodes` and `levels` belong to the order in which the chains were found.
 ///
 /// # Complexity
 ///
@@ -86,7 +87,7 @@ pub(super) fn may_stack(launch: &Launch) -> bool {
     launch.stack && launch.batch != Batching::Never
 }
 
-/// Returns the key of a chain; `None` if it is not stacked.
+/// Returns the key of a chain. `None` if it cannot be stacked.
 fn key(
     draft: &Draft<'_>,
     begins: &Vector<StatementId, u32>,
@@ -101,7 +102,8 @@ fn key(
     Some((body, begins[first], levels[first], head.block, head.waits, kernels.collect::<Option<_>>()?))
 }
 
-/// Splits chains that begin at the same time into sets that also end at the same time, or are waited for together.
+/// Splits chains that begin at the same time into sets that also end at the same time, or that are waited for
+/// together.
 fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) -> Vec<Vec<Chain>> {
     let ends: Vec<BTreeSet<StatementId>> = group.iter().map(|chain| around.behind(chain).collect()).collect();
     if ends.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -126,8 +128,8 @@ fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) 
     sets
 }
 
-/// Makes as few stacks of a set as the parameter space allows, of about equal sizes. Chains of different grids are one stack if their blocks fit
-/// the limit of flattening, else those of each grid.
+/// Splits a set into as few stacks as the parameter space allows, of about equal sizes. Chains with different grids
+/// are stacked together if their blocks fit the limit for flattening, otherwise separately for each grid.
 fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
     let launch = |chain: &Chain| draft.launch(chain.members[0]);
     let grid = |chain: &Chain| launch(chain).map_or([0; 3], |launch| launch.grid);
@@ -172,19 +174,19 @@ fn most(draft: &Draft<'_>, chain: &Chain, axis: Option<u8>) -> usize {
     (WHOLE / used.max(1)).min(draft.max_members).min(MOST_LAUNCHES / chain.members.len().max(1))
 }
 
-/// The statements before and behind chains.
+/// Finds the statements before and after chains.
 struct ChainNeighbours<'n, 'a> {
     draft: &'n Draft<'a>,
     nodes: &'n Contracted,
 }
 
 impl ChainNeighbours<'_, '_> {
-    /// Returns the nodes that take time and come after a chain.
+    /// Returns the nodes after a chain that take time.
     fn behind<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
         self.beside(chain, &self.nodes.after)
     }
 
-    /// Returns the nodes that take time and come before a chain.
+    /// Returns the nodes before a chain that take time.
     fn before<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
         self.beside(chain, &self.nodes.before)
     }
@@ -199,8 +201,8 @@ impl ChainNeighbours<'_, '_> {
         all.filter(move |id| takes_time(id) && !chain.members.contains(id))
     }
 
-    /// Returns false for a stack that joins several nodes and forks to several again without saving an edge, such as one between copies, and
-    /// for one between library calls. `of` has the stack of each member of one.
+    /// Returns false for a stack that joins several nodes and forks to several again without saving an edge, such
+    /// as one between copies, and for a stack between library calls. `of` maps each stacked launch to its stack.
     fn is_worthwhile(&self, at: usize, chains: &[Chain], of: &BTreeMap<StatementId, usize>) -> bool {
         let crossing = self.draft.tuning.crossing;
         let node = |id: StatementId| of.get(&id).map_or(Err(id), |stack| Ok(*stack));

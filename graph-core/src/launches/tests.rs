@@ -8,10 +8,10 @@ use crate::reach::Reach;
 
 use super::testing::program;
 
-/// One launch for each statement, all equal unless changed, and their order.
+/// Launches and their order. All launches are equal unless changed.
 struct Case {
     launches: Vec<Option<Launch>>,
-    /// The numbers of those that are no launches.
+    /// The duration classes of the statements.
     others: Vec<u32>,
     edges: Vec<(u32, u32)>,
     tuning: Tuning,
@@ -49,7 +49,7 @@ impl Case {
         }
     }
 
-    /// Returns `chains` chains of `length` launches. The statement of a step is `step * chains + chain`.
+    /// Makes `chains` chains of `length` launches. The statement of a step is `step * chains + chain`.
     fn chains(chains: u32, length: u32) -> Case {
         let mut case = Case::new(size(chains * length));
         for id in chains..chains * length {
@@ -84,7 +84,7 @@ impl Case {
         decide(problem).expect("the order has no cycle")
     }
 
-    /// Returns the members of each batch, after checking the invariants of the decision.
+    /// Returns the members of each batch, and checks the invariants of the decision.
     fn batches(&self) -> Vec<Vec<u32>> {
         let decision = self.decide(Allowed { batches: true, ..Allowed::default() });
         let reach = |edges: &[(StatementId, StatementId)]| {
@@ -131,7 +131,6 @@ fn nothing_is_batched_that_may_not_be() {
         Case::chains(4, 2).change(|_| true, |launch, _| launch.batch = Batching::Never).batches().is_empty()
     );
     assert!(Case::chains(1, 9).batches().is_empty());
-    // Different kernels, blocks, shared memory.
     assert!(
         Case::chains(4, 2)
             .change(|_| true, |launch, id| launch.kernel = KernelId::from_u32(id % 4))
@@ -149,7 +148,6 @@ fn nothing_is_batched_that_may_not_be() {
 
 #[test]
 fn a_chain_does_not_wait_for_anothers_longer_kernel() {
-    // Long and short launches alternate. They have the same kernel and grid, but different trip counts.
     let chains = 8;
     let case = Case::chains(chains, 6).change(
         |_| true,
@@ -185,10 +183,10 @@ fn unequal_launches_are_batched_where_all_are_waited_for_together() {
             .batches()
             .is_empty()
     );
-    // So many blocks that flattening costs more than it gains.
+    // With this many blocks, flattening costs more than it gains.
     let large = Case::new(60).change(|_| true, |launch, id| launch.grid = [WAVE - id, 1, 1]);
     assert!(large.batches().is_empty());
-    // Among large launches only the small ones are flattened.
+    // Among large launches, only the small ones are flattened.
     let some =
         Case::new(60).change(|_| true, |launch, id| launch.grid = [1 + 5 * WAVE * (id % 2) + id, 1, 1]);
     assert_eq!(some.batches(), [(0..60).step_by(2).collect::<Vec<_>>()]);
@@ -201,9 +199,8 @@ fn the_table_of_parameters_bounds_a_batch() {
     let sizes = |case: Case| case.batches().iter().map(Vec::len).collect::<Vec<_>>();
     assert_eq!(sizes(Case::new(250)), [84, 84, 82]);
     assert_eq!(sizes(Case::new(100)), [100]);
-    // A grid that a setter changes is flattened.
+    // A grid that a setter may change is flattened.
     assert_eq!(sizes(Case::new(100).change(|id| id == 7, |launch, _| launch.grid_changes = true)), [50, 50]);
-    // No dimension of the grid is free.
     let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 3, 4]);
     assert_eq!(case.decide(Allowed { batches: true, ..Allowed::default() }).batches[0].axis, None);
     let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 1, 4]);
@@ -213,7 +210,7 @@ fn the_table_of_parameters_bounds_a_batch() {
 #[test]
 fn many_small_branches_are_serialized_into_lanes() {
     let different = |launch: &mut Launch, id: u32| launch.kernel = KernelId::from_u32(id);
-    // 96 single kernels of 12 blocks in 16 lanes, so 80 follow another one.
+    // 96 launches of 12 blocks in 16 lanes, so 80 follow another one.
     let small = Case::new(96).change(
         |_| true,
         |launch, id| {
@@ -225,12 +222,11 @@ fn many_small_branches_are_serialized_into_lanes() {
     let sized =
         |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).serialized();
     assert_eq!([sized(49), sized(195), sized(776)], [80, 80, 0]);
-    // Whole branches are serialized, not their steps: 40 chains of 3 in 16 lanes.
+    // Whole branches are serialised, not their steps: 40 chains of 3 in 16 lanes.
     let chains = Case::chains(40, 3);
     assert_eq!(chains.serialized(), 24);
     let added = chains.decide(Allowed { lanes: true, ..Allowed::default() }).edges;
     assert_eq!(added[0], ids_of(&[(80, 16)])[0], "the first branch ends before the seventeenth begins");
-    // So few branches run well concurrently.
     assert_eq!(Case::chains(31, 3).serialized(), 0);
 }
 
@@ -242,7 +238,6 @@ fn batched_launches_are_not_serialized() {
 
 #[test]
 fn kernels_between_copies_of_each_chain_are_left_alone() {
-    // Chains of kernel, copy, kernel, copy, kernel: those at the ends have one side only.
     let chains = 8;
     let mut case = Case::chains(chains, 5);
     for id in 0..5 * chains {
@@ -252,7 +247,7 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
     }
     let level = |step: u32| (step * chains..(step + 1) * chains).collect::<Vec<_>>();
     assert_eq!(case.batches(), [level(0), level(4)]);
-    // Two kernels in a row pay for one fork.
+    // Two consecutive kernels pay for one fork.
     let mut case = Case::chains(chains, 4);
     for chain in 0..chains {
         case.launches[size(chain)] = None;
@@ -263,7 +258,7 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
 
 #[test]
 fn launches_behind_unequal_statements_are_not_batched() {
-    // A copy or a call, and two launches in a row, in each of 8 chains.
+    // In each of 8 chains: a copy or a call, and two consecutive launches.
     let chains = 8;
     let mut case = Case::chains(chains, 3);
     for chain in 0..chains {
@@ -280,7 +275,6 @@ fn launches_behind_unequal_statements_are_not_batched() {
 
 #[test]
 fn diagonals_are_batched() {
-    // Cell (r, c) depends on its neighbours above and to the left.
     let side = 6u32;
     let mut case = Case::new(size(side * side));
     for (r, c) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
@@ -288,7 +282,6 @@ fn diagonals_are_batched() {
         case.edges.extend((r > 0).then(|| (cell - side, cell)));
         case.edges.extend((c > 0).then(|| (cell - 1, cell)));
     }
-    // One diagonal each, except for the first and the last cell.
     let mut diagonals = vec![Vec::new(); size(2 * side - 1)];
     (0..side * side).for_each(|cell| diagonals[size(cell / side + cell % side)].push(cell));
     diagonals.retain(|diagonal| diagonal.len() > 1);
@@ -304,8 +297,8 @@ fn a_predecessor_that_has_ended_long_before_keeps_nothing_out_of_a_batch() {
     assert_eq!(case.batches(), [vec![0, 1, 2, 3, 12], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
 }
 
-/// Chains of which every level has a long kernel: if batches ignored when their members begin, every level would wait for
-/// it.
+/// Chains with a long kernel on every level: if batches ignored when their members begin, every level would wait
+/// for it.
 #[test]
 fn chains_without_a_pattern_are_not_batched() {
     let (chains, length) = (8, 32);
@@ -320,7 +313,6 @@ fn chains_without_a_pattern_are_not_batched() {
     let time = |id: &u32| 1 + 9 * case.launches[size(*id)].as_ref().map_or(0, |launch| launch.work[0]);
     let chain_of = |chain: u32| (0..length).map(move |step| step * chains + chain);
     let written = (0..chains).map(|chain| chain_of(chain).map(|id| time(&id)).sum::<u64>()).max();
-    // The members of a batch begin when the last of their predecessors ends.
     let batches = case.batches();
     let mut ends = vec![0; case.launches.len()];
     for id in 0..chains * length {
@@ -332,7 +324,7 @@ fn chains_without_a_pattern_are_not_batched() {
     assert_eq!(ends.into_iter().max(), written);
 }
 
-/// Returns chains with `blocks` blocks a launch.
+/// Makes chains with `blocks` blocks for each launch.
 fn wide_chains(chains: u32, blocks: u32) -> Case {
     Case::chains(chains, 3).change(|_| true, |launch, _| launch.grid = [blocks, 1, 1])
 }
@@ -354,7 +346,7 @@ fn chains_with_enough_blocks_are_batched_in_halves() {
     let mut crossed = wide_chains(16, 66);
     crossed.edges = (16..48).map(|id| (id / 16 * 16 - 16 + (id * 5 + 3) % 16, id)).collect();
     assert!(crossed.batches().iter().all(|batch| batch.len() == 8));
-    // Chains that are joined at every step wait for each other without batches, too.
+    // Chains that are joined at every step wait for each other anyway.
     let mut joined = wide_chains(16, 66);
     joined.edges = (16..48).flat_map(|id| (0..16).map(move |at| (id / 16 * 16 - 16 + at, id))).collect();
     assert_eq!(joined.batches(), levels(16, 3));
@@ -367,7 +359,7 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
     assert_eq!(wide_chains(8, 264).batches().len(), 6);
 }
 
-/// Returns an operation for each launch, in order, after programmatic edges are marked.
+/// Returns an operation for each launch, in order, with programmatic edges marked.
 fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vector<OperationId, Operation> = (0..narrow(runs.len()))
         .map(|id| Operation {
@@ -424,8 +416,8 @@ fn kernels_beside_others_have_programmatic_edges_but_no_launch_order() {
     assert_eq!(chains(4), (8, false));
 }
 
-/// Tests the rules for unmeasured devices: equal launches are batched, and a kernel that runs alone has a programmatic
-/// edge; nothing is flattened, serialized, or launched before its predecessor has ended.
+/// The rules for unmeasured devices: equal launches are batched, and a kernel that runs alone has a programmatic
+/// edge. Nothing is flattened or serialised, and nothing starts before its predecessor has ended.
 #[test]
 fn devices_that_nobody_measured_get_the_safe_rules() {
     let unmeasured = |mut case: Case| {
@@ -445,7 +437,7 @@ fn devices_that_nobody_measured_get_the_safe_rules() {
     assert!(beside.iter().all(|operation| operation.programmatic.is_none()));
 }
 
-/// Returns a case of launches with these kernels and numbers of blocks.
+/// Makes launches with these kernels and block counts.
 fn of_kernels(launches: &[(u32, u32)], edges: &[(u32, u32)]) -> Case {
     let mut case = Case::new(launches.len()).change(
         |_| true,
@@ -458,16 +450,17 @@ fn of_kernels(launches: &[(u32, u32)], edges: &[(u32, u32)]) -> Case {
     case
 }
 
-/// Queries, keys and values of unequal numbers of rows; queries and keys are rotated, keys and values are appended to a cache.
+/// Queries, keys and values with unequal numbers of rows. Queries and keys are rotated; keys and values are
+/// appended to a cache.
 #[test]
 fn what_comes_after_a_short_launch_may_wait_for_a_longer_one() {
     let launches = [(0, 1), (1, 512), (1, 64), (1, 64), (2, 36), (3, 1)];
     let edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 5)];
     assert_eq!(of_kernels(&launches, &edges).batches(), [[1, 2, 3]]);
-    // The appending launches must not come after the rotating ones: they would wait for the queries.
+    // The appending launches must not follow the rotating ones: they would wait for the queries.
     let apart = [&edges[..6], &[(2, 5)]].concat();
     assert_eq!(of_kernels(&launches, &apart).batches(), [[2, 3]]);
-    // The values last longest, and the rotating launches do not wait for them.
+    // The values take longest, and the rotating launches do not wait for them.
     let mut longest = launches;
     longest[3].1 = 1_000;
     assert_eq!(of_kernels(&longest, &edges).batches(), [[1, 2]]);
@@ -491,7 +484,8 @@ fn launches_in_front_of_a_join_are_one_whatever_comes_before_them() {
     assert!(unmeasured.batches().is_empty());
 }
 
-/// Gradients of weights (kernel 1) and biases (kernel 2) of two products, and the updates (kernel 3), while the pass goes on.
+/// The gradients of weights (kernel 1) and biases (kernel 2) of two products, and the updates (kernel 3), beside a
+/// running pass.
 #[test]
 fn updates_beside_a_longer_pass_are_one_with_what_comes_before_them() {
     let pass: Vec<(u32, u32)> = (0..6).map(|step| (10 + step, 100)).collect();
@@ -503,11 +497,12 @@ fn updates_beside_a_longer_pass_are_one_with_what_comes_before_them() {
         steps(length).chain(of).collect()
     };
     assert_eq!(of_kernels(&launches, &edges(6)).batches(), [vec![8, 9], vec![10, 11], vec![12, 13, 14, 15]]);
-    // Nothing begins after the updates: they end the graph.
+    // Nothing begins after the updates: the end of the graph waits for them.
     assert!(of_kernels(&launches, &edges(4)).batches().is_empty());
 }
 
-/// Returns the batches and the chains of chains of launches of one block each, all of which may be fused; those of `apart` may not.
+/// Returns the number of batches and chains for chains of launches with one block. All launches may be fused,
+/// except those in `apart`.
 fn long_chains(chains: u32, length: u32, apart: &[u32], change: impl Fn(&mut Tuning)) -> [usize; 2] {
     let mut case = Case::chains(chains, length).change(
         |id| !apart.contains(&id),
@@ -519,7 +514,7 @@ fn long_chains(chains: u32, length: u32, apart: &[u32], change: impl Fn(&mut Tun
     [decision.batches.len(), decision.chains.len()]
 }
 
-/// Fused branches are not serialized, however many.
+/// Fused branches are not serialised, whatever their number.
 #[test]
 fn long_chains_stay_side_by_side() {
     let case = Case::chains(40, 80).change(
@@ -529,13 +524,13 @@ fn long_chains_stay_side_by_side() {
         },
     );
     let decision = case.decide(Allowed { overlap: false, ..Allowed::by(None) });
-    // 40 chains of 32 launches, and 40 of 16: as many in one as their parameters fit.
+    // 40 chains of 32 launches and 40 of 16. The parameters limit the chains in one stack.
     let chains = decision.chains.iter().map(|chain| chain.chains().len()).collect::<Vec<_>>();
     assert_eq!((decision.batches.len(), decision.lanes.len(), chains.iter().sum::<usize>()), (0, 0, 120));
     assert_eq!((chains.len(), chains.contains(&1)), (35, false), "{chains:?}");
 }
 
-/// As many levels as launches in each are batched; twice as many are fused, one kernel for each chain.
+/// With as many levels as chains, levels are batched. With twice as many, each chain is fused.
 #[test]
 fn long_chains_are_fused_and_short_ones_are_batched() {
     let long_chains = |chains, length, others: &[u32], change: fn(&mut Tuning)| {
@@ -547,7 +542,7 @@ fn long_chains_are_fused_and_short_ones_are_batched() {
     assert_eq!(long_chains(8, 15, &[], |_| ()), [15, 0]);
     assert_eq!(long_chains(8, 16, &[], |_| ()), [0, 8]);
     assert_eq!(long_chains(4, 64, &[], |_| ()), [0, 8], "32 launches a kernel at most");
-    // A chain that is not fused as a whole keeps its row in batches.
+    // If one chain cannot be fused as a whole, its row stays batched.
     assert_eq!(long_chains(8, 16, &[40], |_| ()), [16, 0]);
     assert_eq!(long_chains(8, 16, &[], |tuning| tuning.chains.fused = None), [16, 0]);
     let fused = |short: bool, wave: u32| {

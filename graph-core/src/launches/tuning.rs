@@ -1,11 +1,13 @@
-//! The constants of launch decisions by compute capability: each is measured, or safe without a measurement.
+//! The constants of the launch decisions for each compute capability. Each is measured, or safe without a
+//! measurement.
 
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
 use super::launch::{Launch, Length, Run};
 
-/// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the device at once.
+/// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the whole
+/// device at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waves(pub u64, pub u64);
 
@@ -15,7 +17,8 @@ impl Waves {
         blocks * self.1 <= Blocks::from(wave) * self.0
     }
 
-    /// Returns true if grids that run side by side are at most this many waves together: their blocks by the blocks of a wave of their kernels.
+    /// Returns true if concurrent grids are at most this many waves together. `grids` holds their blocks by the
+    /// wave size of their kernels.
     fn hold_all(self, grids: &BTreeMap<u32, Blocks>) -> bool {
         let shares = grids.iter().map(|(&wave, blocks)| blocks.millionths(wave));
         let sum = shares.fold(0, u64::saturating_add);
@@ -28,46 +31,51 @@ impl Waves {
     }
 }
 
-/// A number of waves that no grid has.
+/// More waves than any grid has.
 const NEVER: Waves = Waves(u64::MAX, 1);
 
 /// The constants for one compute capability.
 ///
-/// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
+/// [`Tuning::of`] returns measured constants, [`Tuning::default`] the constants for unmeasured devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// The maximum number of blocks of a flattened batch: each block searches its member. For 9.0,
-    /// times against the best of all widths by hand:
+    /// The maximum number of blocks of a flattened batch, in which each block has to search its member. For 9.0,
+    /// times relative to the best hand-chosen width:
     ///
     /// | batch | time |
     /// |---|---|
-    /// | 96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 | 0.31x; 0.44x; 0.66x |
+    /// |96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 |0.31x; 0.44x; 0.66x |
     /// | the same, 74,000; 166,000 | 1.15x; 1.25x |
     pub flat: Waves,
-    /// The least number of predecessors, and of successors, of a batch that is dropped if it saves no edge. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
+    /// The minimum number of predecessors, and of successors, for which a batch is dropped if it saves no edge. For
+    /// 9.0, 8 chains of alternating kernels and copies took 1.35 of the time when batched.
     pub crossing: usize,
-    /// The longest run of batches that is dropped because several library calls stand before it and several behind it. For 9.0, 8 chains of
-    /// product, launches, product took 1.32 of the time with one batch between the products, and 1.27 with two (`library_calls.md`).
+    /// The longest run of batches that is dropped because it has several library calls before it and several after
+    /// it. For 9.0, 8 chains of product, launches, product took 1.32 of the time with one batch between the
+    /// products, and 1.27 with two (`library_calls.md`).
     pub between_calls: usize,
-    /// The lanes of small branches that cannot be batched; `None` if these are not serialized.
+    /// The lanes of small branches that cannot be batched. `None` if branches are not serialised.
     pub lanes: Option<Lanes>,
     /// The limits for batches of unjoined chains.
     pub chains: Chains,
-    /// The maximum number of blocks of a batch whose members are not known to begin at the same time, but are waited for together
-    /// (`launches/joined.rs`). With zero waves, launches of unequal grids are not united either. For 9.0, a training step of 120 launches took 424.7
-    /// us in 92 nodes and 431.7 us in 115, and its launch 7.8 and 12.7 us of the host.
+    /// The maximum number of blocks of a batch whose members are not assumed to begin at the same time but are
+    /// waited for together (`launches/joined.rs`). If 0, launches with unequal grids are not united either. For
+    /// 9.0, a training step of 120 launches took 424.7 us in 92 nodes and 431.7 us in 115 nodes; its launch took
+    /// 7.8 and 12.7 us on the host.
     pub late: Waves,
     /// The rules for programmatic edges.
     pub overlap: Overlap,
-    /// The maximum number of launches that are fused into one kernel.
+    /// The maximum number of launches fused into one kernel.
     pub fused: usize,
-    /// The cost of batches whose form of the kernel needs more registers.
+    /// The cost of batches whose kernel variant needs more registers.
     pub residency: Residency,
-    /// The least ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. It is 4 at 8 x 8. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
+    /// The minimum ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. The ratio
+    /// is 4 at 8 x 8. For 9.0, a hub with one no-op kernel took 0.97 of the time of direct edges at 8 x 8, and 0.45
+    /// at 128 x 128.
     pub hub: usize,
 }
 
-/// Branches that are serialized into lanes. For 9.0, 96 different small kernels in 8, 16, 32 and 96 lanes:
+/// Lanes of serialised branches. For 9.0, 96 different small kernels in 8, 16, 32 and 96 lanes:
 ///
 /// | blocks each | time |
 /// |---|---|
@@ -79,12 +87,14 @@ pub struct Tuning {
 pub struct Lanes {
     /// The number of lanes.
     pub count: usize,
-    /// The least number of branches that are serialized, as a multiple of the lanes. For 9.0, no gain was measured below.
+    /// The minimum number of branches to serialise, as a multiple of the lanes. For 9.0, fewer branches showed no
+    /// gain.
     pub crowd: usize,
     /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
-    /// The number of lanes of branches whose kernels are all short (see [`Launch::short`](super::Launch::short)), or some more. For 9.0, branches of one
-    /// and of four different kernels, launch to sync, and the return of the launch alone (benches/launches_waves.rs):
+    /// The number of lanes for branches with only short kernels (see [`Launch::short`](super::Launch::short)); at
+    /// least this number is used. For 9.0, branches with one and with four different kernels: from launch to sync,
+    /// and the host time of the launch alone (benches/launches_waves.rs):
     ///
     /// | branches, blocks | side by side | 4 lanes | 6 | 8 | 10 | 16 |
     /// |---|---|---|---|---|---|---|
@@ -94,46 +104,48 @@ pub struct Lanes {
     /// | 32 of 1, 195 | 35.4, 25.0 | 19.9, 3.7 | 19.3, 4.9 | 20.0, 6.2 | 20.5, 8.4 | 24.3, 12.5 |
     /// | 96 of 4, 195 | 123.2, 70.8 | 128.5, 3.6 | 113.3, 5.0 | 107.8, 6.2 | 108.4, 8.6 | 108.3, 13.0 |
     ///
-    /// Each lane beyond the eighth costs the host 0.75 us a launch. Longer kernels would wait for each other: two of 5 us in a lane take as
-    /// long as sixteen side by side.
+    /// Each lane above eight costs the host 0.75 us for each launch. Longer kernels would wait for each other: two
+    /// kernels of 5 us in a lane take as long as sixteen concurrent ones.
     pub short: usize,
-    /// The least number of branches of short kernels that are serialized. For 9.0, 12 branches of four kernels took 0.94 (12 blocks) and 0.98 (195)
-    /// in 6 lanes.
+    /// The minimum number of branches with short kernels to serialise. For 9.0, 12 branches with four kernels took
+    /// 0.94 (12 blocks) and 0.98 (195 blocks) in 6 lanes.
     pub least: usize,
 }
 
-/// The limits for batches of chains without joins between them, in which each level waits for its longest member.
+/// The limits for batches of unjoined chains, in which each level waits for its longest member.
 ///
-/// Kernels whose duration depends on data are never batched in chains. For 9.0, chains of 8 by 32 kernels of which each
-/// runs eight times as long as its neighbours took 1.46x with 4 blocks each and 1.95x with 64.
+/// Kernels whose duration depends on data are never batched in chains. For 9.0, chains of 8 by 32 kernels, each
+/// running eight times as long as its neighbours, took 1.46x with 4 blocks each and 1.95x with 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chains {
-    /// The least number of chains that are batched for any number of blocks. For 9.0, against the launches as written: 8 chains with a wave in
-    /// total, halved, take 0.95 of the time, with two waves 1.00.
+    /// From this number of chains on, chains are batched for any number of blocks. For 9.0, relative to the
+    /// launches as written: 8 chains with one wave in total, halved, take 0.95 of the time; with two waves 1.00.
     pub many: usize,
-    /// Fewer chains are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in total, halved, take 1.04 of
-    /// the time, with two waves 1.08.
+    /// Fewer chains are batched only if a level has fewer blocks than this. For 9.0, 4 chains with one wave in
+    /// total, halved, take 1.04 of the time; with two waves 1.08.
     pub few: Waves,
-    /// The least number of blocks of a level that is batched in two halves: while one half waits for its last blocks, the
-    /// other has work. For 9.0, chains of 20 by 4, 8, 16 and 32 members, with programmatic edges, against the best width by
-    /// hand:
+    /// The minimum number of blocks of a level that is batched in two halves: while one half waits for its last
+    /// blocks, the other has work. For 9.0, chains of 20 by 4, 8, 16 and 32 members, with programmatic edges,
+    /// relative to the best hand-chosen width:
     ///
-    /// | kernels with a loop, 100 turns; members by blocks | in one | in halves |
+    /// | kernels with a loop, 100 iterations; members by blocks | in one | in halves |
     /// |---|---|---|
     /// | 8 by 16; 16 by 16; 32 by 16 | 0.72; 0.45; 0.30 | 0.73; 0.47; 0.29 |
     /// | 4 by 66; 8 by 66; 16 by 66; 32 by 66 | 0.86; 0.86; 0.68; 0.59 | 0.84; 0.80; 0.59; 0.46 |
     /// | 8 by 132; 16 by 132; 32 by 132 | 1.09; 1.03; 0.95 | 0.95; 0.80; 0.83 |
     /// | 8 by 528; 16 by 528; 32 by 528 | 1.17; 1.09; 1.04 | 1.01; 1.01; 1.01 |
     ///
-    /// With 1,000 turns 8 by 66 1.19 in one and 0.98 in halves; of rows' dot products 8 by 132 0.98 and 0.92, 16 by 264 0.99
-    /// and 0.85. Without a loop 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98 and 1.04; stencils in three
-    /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97. 16 perceptrons of 4 layers, 512 blocks a
-    /// level, in one 25.6 us, in halves 23.4 us.
+    /// With 1,000 iterations: 8 by 66 take 1.19 in one and 0.98 in halves. Dot products of rows: 8 by 132 0.98 and
+    /// 0.92, 16 by 264 0.99 and 0.85. Without a loop: 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98
+    /// and 1.04. Three-dimensional stencils: 12 by 128, 250, 432 and 1,024 take 0.94, 0.93, 0.94, 1.03 in one and
+    /// 0.84, 0.86, 0.88, 0.97 in halves. 16 perceptrons of 4 layers with 512 blocks on a level: 25.6 us in one,
+    /// 23.4 us in halves.
     pub halved: Waves,
-    /// The least number of blocks of a level of fewer chains than `many` that is batched all the same, in halves. For 9.0, 4 chains of 2, 5, 10
-    /// and 20 kernels between joins, in halves, against the same with programmatic edges alone (benches/launches_waves.rs):
+    /// From this number of blocks on, a level with fewer chains than `many` is batched anyway, in halves. For 9.0,
+    /// 4 chains of 2, 5, 10 and 20 kernels between joins, in halves, relative to programmatic edges alone
+    /// (benches/launches_waves.rs):
     ///
-    /// | waves of a level | rows of 256 weights | an addition | a loop of 200 turns |
+    /// | waves of a level | rows of 256 weights | an addition | a loop of 200 iterations |
     /// |---|---|---|---|
     /// | 1 | 0.97, 0.99, 0.98, 0.96 | 0.91, 0.98, 0.97, 0.97 | 1.01, 1.02, 1.03, 1.05 |
     /// | 2 | 0.95, 0.96, 0.97, 0.98 | 0.95, 1.01, 1.01, 1.02 | 0.99, 1.00, 1.00, 1.01 |
@@ -141,44 +153,49 @@ pub struct Chains {
     /// | 8 | 0.99, 0.98, 0.98, 0.98 | 0.89, 0.88, 0.88, 0.87 | 1.01, 1.01, 1.01, 1.01 |
     /// | 16 | 0.99, 0.99, 0.99, 0.99 | 0.94, 0.94, 0.93, 0.93 | 1.01, 1.01, 1.01, 1.01 |
     pub large: Waves,
-    /// The maximum number of blocks of a level of chains of two kernels that are batched whole, few or many. For 9.0, rows of 256 weights, an addition and
-    /// a loop of 200 turns, between joins, one wave a level: 4 chains whole 0.87, 0.73 and 0.93, in halves 0.96, 0.88 and 0.97; 16 chains
-    /// whole 0.54, 0.36 and 0.65, in halves 0.60, 0.42 and 0.67. With two waves 4 chains whole 1.01, 0.85 and 1.01, in halves 0.95, 0.95 and
-    /// 0.99; 16 chains whole 0.77, 0.46 and 0.88, in halves 0.73, 0.50 and 0.87.
+    /// The maximum number of blocks of a level of chains with two kernels that are batched whole, for any number of
+    /// chains. For 9.0, rows of 256 weights, an addition and a loop of 200 iterations, between joins. One wave for
+    /// each level: 4 chains whole take 0.87, 0.73 and 0.93, in halves 0.96, 0.88 and 0.97; 16 chains whole 0.54,
+    /// 0.36 and 0.65, in halves 0.60, 0.42 and 0.67. Two waves: 4 chains whole take 1.01, 0.85 and 1.01, in halves
+    /// 0.95, 0.95 and 0.99; 16 chains whole 0.77, 0.46 and 0.88, in halves 0.73, 0.50 and 0.87.
     pub pairs: Waves,
-    /// The chains that are left to be fused, each into one kernel; `None` if they are batched.
+    /// When each chain is fused into its own kernel instead. `None` if never.
     pub fused: Option<SideBySide>,
-    /// The chains that are left to be fused, all into one kernel; `None` if no chains are.
+    /// When all chains are fused into one kernel instead. `None` if never.
     pub stacked: Option<Stacking>,
 }
 
-/// Unjoined chains that are fused, all into one kernel, rather than batched level by level. Chains that are fused in any case are
-/// stacked, too. For 9.0, rounds of chains between joins, in one kernel against the batches (benches/launches_waves.rs, `stacks`):
+/// Unjoined chains that are fused, all into one kernel, instead of batched level by level. Chains that are fused in
+/// any case are stacked too. For 9.0, rounds of chains between joins, in one kernel relative to batches
+/// (benches/launches_waves.rs, `stacks`):
 ///
-/// | waves of a level | chains, launches | an addition | 50 turns | 200 turns | 400 turns | 1,000 turns |
+/// | waves of a level | chains, launches | an addition | 50 iterations | 200 | 400 | 1,000 |
 /// |---|---|---|---|---|---|---|
 /// | less than 1/4 | 4, 20; 16, 20 | 0.33 to 0.41 | 0.46 to 0.53 | 0.56 to 0.63 | 0.67 to 0.72 | 0.81 to 0.85 |
-/// | 1/4 | 4, 2; 4, 5; 16, 5 | 0.77; 0.44; 0.45 | 0.83; 0.54; 0.54 | 0.86; 0.63; 0.62 | 0.88; 0.71; 0.70 | 0.92; 0.83; 0.82 |
+/// |1/4 |4, 2; 4, 5; 16, 5 |0.77; 0.44; 0.45 |0.83; 0.54; 0.54 |0.86; 0.63; 0.62 |0.88; 0.71; 0.70 |0.92; 0.83; 0.82 |
 /// | 1/2 | 4, 5; 16, 5 | 0.47; 0.48 | 0.64; 0.62 | 0.79; 0.78 | 0.99; 0.99 | 1.04; 1.04 |
-/// | 1 | 16, 2; 16, 5; 16, 20 | 0.72; 0.47; 0.35 | 0.86; 0.69; 0.63 | 0.91; 0.93; 0.94 | 0.94; 1.02; 1.04 | 0.97; 1.05; 1.07 |
+/// |1 |16, 2; 16, 5; 16, 20 |0.72; 0.47; 0.35 |0.86; 0.69; 0.63 |0.91; 0.93; 0.94 |0.94; 1.02; 1.04 |0.97; 1.05; 1.07 |
 /// | 2; 4; 16 | 16, 5 | 0.45; 0.40; 0.35 | 0.84; 0.87; 0.87 | 0.96; 0.95; 0.95 | 0.99; 0.98; 0.97 | 1.01; 1.00; 0.99 |
 ///
-/// In a kernel for each chain the same take 0.27 to 1.89 of the batches' time, and more than in one kernel for all in all rows but three of
-/// additions on four waves or more.
+/// With one kernel for each chain they take 0.27 to 1.89 of the time of the batches. That is more than one kernel
+/// for all takes, except in three rows of additions on four or more waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stacking {
-    /// The maximum number of turns of a loop that are few (see [`Length::Few`]): kernels with no more are stacked, whatever their blocks.
+    /// Up to this number of loop iterations count as few (see [`Length::Few`]). Kernels with no more are stacked,
+    /// whatever their blocks.
     pub few_turns: u64,
-    /// The maximum number of blocks of a level of other kernels, of all chains that run side by side (see [`SideBySide::short`]).
+    /// For other kernels: the maximum number of blocks of all concurrent chains on a level (see
+    /// [`SideBySide::short`]).
     pub long: Waves,
-    /// The number of blocks of such a level from which on they are stacked again: all multiprocessors have enough to do.
+    /// From this number of blocks on, such chains are stacked again, since all multiprocessors have enough work.
     pub full: Waves,
 }
 
-/// Unjoined chains that are fused, each into one kernel, rather than batched level by level. For 9.0, against two launches a level, or a launch
-/// where that is the rule (benches/launches_waves.rs, `lengths`; the last rows benches/launches_*.rs):
+/// Unjoined chains that are fused, each into its own kernel, instead of batched level by level. For 9.0, relative
+/// to two launches for each level, or one where that is the rule (benches/launches_waves.rs, `lengths`; the last
+/// rows benches/launches_*.rs):
 ///
-/// | waves of a level | chains, launches | an addition | 50 turns | 200 turns | 1,000 turns |
+/// | waves of a level | chains, launches | an addition | 50 iterations | 200 iterations | 1,000 iterations |
 /// |---|---|---|---|---|---|
 /// | 1/4 | 8, 6; 8, 8; 8, 12 | 1.04; 1.06; 0.86 | 1.08; 1.06; 0.87 | 1.00; 1.06; 0.95 | |
 /// | 1/2 | | 0.99; 0.95; 0.86 | 1.01; 0.95; 0.85 | 1.00; 1.09; 1.05 | |
@@ -186,62 +203,66 @@ pub struct Stacking {
 /// | 1/3 | 16, 6; 16, 8; 16, 12 | 1.41; 1.30; 1.09 | 1.28; 1.52; 1.15 | 1.26; 1.25; 1.16 | |
 /// | 1 | | 1.09; 1.14; 0.92 | 1.13; 1.12; 0.98 | 1.12; 1.15; 1.12 | |
 /// | less than 1/4 | 8, 32; 8, 64 | 0.35; 0.33 | | | 0.91 |
-/// | 1/4; 1/2 | 4, 20 | | 0.62 (100 turns) | | ; 1.10 |
+/// | 1/4; 1/2 | 4, 20 | | 0.62 (100 iterations) | | ; 1.10 |
 /// | 1/2 | 8, 32 | | | | 1.08 |
 /// | 1/2, every other chain a step ahead of the others | 8, 32 | | | | 1.055 |
 ///
-/// The blocks of a fused chain stay on their multiprocessors, some of which have more of them than others: longer kernels lose by that.
+/// The blocks of a fused chain stay on their multiprocessors, some of which have more blocks than others. Longer
+/// kernels get slower by that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SideBySide {
-    /// The least number of levels, as a multiple of the chains.
+    /// The minimum number of levels, as a multiple of the chains.
     pub levels: Waves,
-    /// The maximum number of blocks of a level of short kernels (see [`Launch::short`](super::Launch::short)), of all chains that run side by
-    /// side: launches of long and short kernels on one level are in several batches, and occupy the device together.
+    /// For short kernels (see [`Launch::short`](super::Launch::short)): the maximum number of blocks of all
+    /// concurrent chains on a level. Long and short launches on one level are in different batches, but occupy the
+    /// device together.
     pub short: Waves,
-    /// The same of other kernels.
+    /// The same for other kernels.
     pub long: Waves,
 }
 
-/// The rules for programmatic edges, from a kernel to its only dependent.
+/// The rules for programmatic edges from a kernel to its only dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// True if kernels with others on their level get programmatic edges. For 9.0, 4, 8, 16 and 32 chains with up to a wave in total took
-    /// 0.92, 0.99, 0.98 and 0.97 of the time, 38 graphs of real programs 0.98 in the mean and 1.00 at most.
+    /// True if kernels that share their level with others get programmatic edges. For 9.0, 4, 8, 16 and 32 chains
+    /// with up to one wave in total took 0.92, 0.99, 0.98 and 0.97 of the time. 38 graphs of real programs took
+    /// 0.98 on average and 1.00 at most.
     pub beside_others: bool,
-    /// The launch-order port, if it is used. Otherwise a dependent is launched when the kernel before it has ended.
+    /// When the launch-order port is used. `None` if never: a dependent then starts when its predecessor has ended.
     pub launch_order: Option<LaunchOrder>,
 }
 
-/// The launch-order port: a dependent alone on its level is launched when all blocks of its producer have begun, and its blocks wait on the
-/// device. After a producer that fills the device they take the slots of blocks that have ended; after a smaller one they are distributed
-/// unevenly over the SMs. Used if the producer fills the device, or both kernels are tiny.
-/// For 9.0, chains, against full edges:
+/// When an edge leaves by the launch-order port: a dependent alone on its level is launched once all blocks of its
+/// producer have started, and its blocks wait on the device. After a producer that fills the device, they take the
+/// slots of blocks that have ended. After a smaller producer, they are distributed unevenly over the SMs. So the
+/// port is used if the producer fills the device, or if both kernels are tiny. For 9.0, chains, relative to full
+/// edges:
 ///
 /// | kernels | blocks | launched when the producer has ended | when all its blocks have begun |
 /// |---|---|---|---|
 /// | an addition | 1,056; 2,112 | 1.03; 0.98 | 0.81; 0.90 |
 /// | | 4,096; 16,384 | 0.98; 0.99 | 0.92; 0.97 |
-/// | a loop of 100 turns | 1,056; 2,000; 4,096 | 0.92; 0.94; 0.96 | 0.89; 0.92; 0.95 |
+/// | a loop of 100 iterations | 1,056; 2,000; 4,096 | 0.92; 0.94; 0.96 | 0.89; 0.92; 0.95 |
 /// | | 300 | 0.89 | 1.19 |
-/// | a loop of 1,000 turns | 64; 300; 1,056 | 0.94; 0.97; 0.98 | 1.17; 1.50; 0.97 |
+/// | a loop of 1,000 iterations | 64; 300; 1,056 | 0.94; 0.97; 0.98 | 1.17; 1.50; 0.97 |
 /// | a matrix-vector product | 128; 256; 512 | 0.91; 0.95; 0.99 | 1.47; 1.77; 0.99 |
 /// | an addition | 1; 4; 16; 64 | 0.85; 0.83; 0.76; 0.79 | 0.83; 0.89; 0.77; 0.76 |
 /// | | 264; 528 | 0.88; 0.99 | 0.79; 0.77 |
 ///
-/// Between these sizes an addition of 264 blocks gains and a stencil of 264 blocks loses (0.83 and 0.99).
+/// Between these sizes, an addition of 264 blocks gains and a stencil of 264 blocks loses (0.83 and 0.99).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchOrder {
-    /// The least number of blocks of a kernel that fills the device.
+    /// The minimum number of blocks of a kernel that fills the device.
     pub full: Waves,
-    /// The maximum number of threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
-    /// empty ones 0.88 and 0.70.
+    /// The maximum number of threads of a tiny kernel. For 9.0, kernels with one block of 32 and of 64 threads took
+    /// 0.84 and 0.79 of the time; empty ones 0.88 and 0.70.
     pub tiny: u64,
 }
 
-/// The cost of lost occupancy and of spilled registers, in thousandths of the time of the blocks.
+/// The cost of lost occupancy and spilled registers, in thousandths of the run time of the blocks.
 ///
-/// One more wave costs its share: for 9.0, chains of launches whose dynamic shared memory leaves room for fewer blocks took, against
-/// 16 blocks a multiprocessor,
+/// One more wave costs its share. For 9.0, chains of launches whose dynamic shared memory leaves room for fewer
+/// blocks, relative to 16 blocks on a multiprocessor:
 ///
 /// | rows of 2,048 weights, waves | 15 | 14 | 12 | 10 | 8 |
 /// |---|---|---|---|---|---|
@@ -251,36 +272,39 @@ pub struct LaunchOrder {
 /// | 1.5 | 1.00 | 1.01 | 1.03 | 1.38 | 1.43 |
 /// | 4 | 1.16 | 1.16 | 1.34 | 1.53 | 1.77 |
 ///
-/// At equal numbers of waves, 1.5 of them, rows of 256 weights took 1.00, 1.03 and 1.08 with 15, 14 and 12 of 16 blocks, an addition and
-/// loops of 20 and 200 turns 1.03, 1.03 and 1.00 with 7 of 8, 1.04, 1.04 and 1.01 with 6.
+/// At 1.5 waves both times, rows of 256 weights took 1.00, 1.03 and 1.08 with 15, 14 and 12 of 16 blocks. An
+/// addition and loops of 20 and 200 iterations took 1.03, 1.03 and 1.00 with 7 of 8 blocks, and 1.04, 1.04 and 1.01
+/// with 6.
 ///
-/// Kernels with fewer registers than ptxas gives them, one wave and four (their occupancy did not fall):
+/// Kernels with fewer registers than ptxas gives them, with one wave and four (occupancy did not fall):
 ///
 /// | kernel | registers | bytes of local memory | time |
 /// |---|---|---|---|
-/// | tiles of 8 x 8 a thread, 96 registers | 92, 88, 84 | 0 | 1.01 and 0.98, 1.07 and 1.01, 1.11 and 1.13 |
+/// | tiles of 8 x 8 for each thread, 96 registers | 92, 88, 84 | 0 | 1.01 and 0.98, 1.07 and 1.01, 1.11 and 1.13 |
 /// | | 80, 72, 64 | 48, 96, 136 | 1.54 and 1.77, 2.52 and 2.72, 3.37 and 3.61 |
-/// | 48 loads under way, 56 registers | 52, 48, 40 | 16, 80, 160 | 1.02, 1.46, 2.99 (one wave) |
+/// | 48 loads in flight, 56 registers | 52, 48, 40 | 16, 80, 160 | 1.02, 1.46, 2.99 (one wave) |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residency {
-    /// The cost of holding a hundredth fewer of the needed blocks, in the same number of waves.
+    /// The cost of each hundredth of the needed blocks that is missing, if the number of waves stays the same.
     pub lost: u32,
-    /// The cost of a hundredth fewer registers than the form takes without a limit.
+    /// The cost of each hundredth of registers below the number that the variant takes without a limit.
     pub squeezed: u32,
-    /// The cost of a byte of local memory that the kernel alone does not need.
+    /// The cost of each byte of local memory that the plain kernel does not need.
     pub spilled: u32,
-    /// The maximum cost of a batch of one wave; of several waves, the quotient. For 9.0, batches of one wave in all gain at least 0.13 of the time of the
-    /// launches as written, of two waves 0.08, of four 0.05, of eight 0.01.
+    /// The maximum acceptable cost of a batch with one wave; for several waves, divided by their number. For 9.0,
+    /// batches with one wave in total gain at least 0.13 of the time of the launches as written, with two waves
+    /// 0.08, with four 0.05, with eight 0.01.
     pub most: u32,
 }
 
-/// Chains that are fused on compute capability 9.0.
+/// When chains are fused on compute capability 9.0.
 const FUSED: SideBySide = SideBySide { levels: Waves(2, 1), short: Waves(1, 1), long: Waves(1, 4) };
 
-/// Chains that are stacked on compute capability 9.0.
+/// When chains are stacked on compute capability 9.0.
 const STACKED: Stacking = Stacking { few_turns: 256, long: Waves(1, 4), full: Waves(4, 1) };
 
-/// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
+/// Compute capability 9.0, measured on an H200 with 132 SMs, driver 580.159, with kernels of 256 threads. One wave
+/// is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
@@ -303,9 +327,10 @@ const HOPPER: Tuning = Tuning {
 };
 
 impl Default for Tuning {
-    /// Returns the constants for unmeasured devices: the rules without a threshold of the device. Launches with equal grids are batched if
-    /// they are joined, or if a level of their chains leaves most of the device free; a kernel alone on its level gets a programmatic edge;
-    /// wide joins get hubs. Nothing is flattened, no branch is serialized, and no kernel is launched before its producer has ended.
+    /// Returns the constants for unmeasured devices: only rules without a device threshold. Launches with equal
+    /// grids are batched if they are joined, or if a level of their chains leaves most of the device free. A kernel
+    /// alone on its level gets a programmatic edge, and wide joins get hubs. Nothing is flattened or serialised,
+    /// and no kernel starts before its producer has ended.
     fn default() -> Tuning {
         Tuning {
             flat: Waves(0, 1),
@@ -331,7 +356,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// Returns the constants of a compute capability, major and minor.
+    /// Returns the constants for a compute capability (major, minor).
     #[must_use]
     pub fn of(capability: (u32, u32)) -> Tuning {
         match capability {
@@ -350,9 +375,9 @@ impl Tuning {
         self.late.hold(blocks, wave)
     }
 
-    /// Returns the number of lanes for so many branches, whose largest kernel has `blocks` blocks; `None` if they run side by side. `short` is true
-    /// if all their kernels are short. As many branches as possible, but no fewer lanes than measured, follow each other: all lanes are about
-    /// equally long.
+    /// Returns the number of lanes for branches whose largest kernel has `blocks` blocks. `None` if they run
+    /// concurrently. `short` is true if all their kernels are short. Lanes are filled evenly, with at least the
+    /// measured number of lanes.
     pub fn lanes_of(&self, branches: usize, short: bool, blocks: Blocks, wave: u32) -> Option<usize> {
         let lanes = self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))?;
         match short && branches >= lanes.least {
@@ -366,18 +391,21 @@ impl Tuning {
         members >= self.chains.many || self.chains.few.exceed(blocks, wave)
     }
 
-    /// Returns true if even few unjoined chains are batched, in halves. `blocks` is the number of blocks of a level.
+    /// Returns true if even few unjoined chains are batched, in halves. `blocks` is the number of blocks of a
+    /// level.
     pub fn gains_large(&self, blocks: Blocks, wave: u32) -> bool {
         self.chains.large != NEVER && !self.chains.large.exceed(blocks, wave)
     }
 
-    /// Returns true if unjoined chains of two launches are batched whole. `blocks` is the number of blocks of a level.
+    /// Returns true if unjoined chains with two launches are batched whole. `blocks` is the number of blocks of a
+    /// level.
     pub fn gains_in_pairs(&self, blocks: Blocks, wave: u32) -> bool {
         self.chains.pairs.0 > 0 && self.chains.pairs.hold(blocks, wave)
     }
 
-    /// Returns true if so many unjoined chains with so many levels are fused rather than batched level by level. `grids` has the blocks of a level of
-    /// all chains that run side by side, by the blocks of a wave of their kernels; `short` is true if all of these are short.
+    /// Returns true if unjoined chains are fused instead of batched level by level. `grids` holds the blocks of all
+    /// concurrent chains on a level, by the wave size of their kernels. `short` is true if all these kernels are
+    /// short.
     pub fn gains_by_fusing(
         &self,
         levels: usize,
@@ -398,17 +426,18 @@ impl Tuning {
         launch.length(self.chains.stacked.map_or(0, |stacked| stacked.few_turns))
     }
 
-    /// Returns true if unjoined chains are stacked rather than batched level by level. `grids` are as for [`Tuning::gains_by_fusing`], `length`
-    /// is that of the longest kernel.
+    /// Returns true if unjoined chains are stacked instead of batched level by level. `grids` is as for
+    /// [`Tuning::gains_by_fusing`]; `length` is the length of the longest kernel.
     pub fn gains_by_stacking(&self, length: Length, grids: &BTreeMap<u32, Blocks>) -> bool {
         self.chains.stacked.is_some_and(|stacked| {
             length <= Length::Few || stacked.long.hold_all(grids) || !stacked.full.hold_all(grids)
         })
     }
 
-    /// Returns true if chains side by side lose by fusing. `grids` and `length` are as for [`Tuning::gains_by_stacking`]. For 9.0, 8 chains of 64
-    /// blocks, long and short by what is in memory, take 1.054 of the time of the launches as they are written with a kernel for each chain, and
-    /// 1.060 with one for all: their blocks stay on multiprocessors some of which have more of the long ones.
+    /// Returns true if concurrent chains get slower by fusing. `grids` and `length` are as for
+    /// [`Tuning::gains_by_stacking`]. For 9.0, 8 chains with 64 blocks whose duration depends on data take 1.054 of
+    /// the time as written with one kernel for each chain, and 1.060 with one for all. Their blocks stay on
+    /// multiprocessors, some of which have more of the long ones.
     pub fn loses_by_fusing(&self, length: Length, grids: &BTreeMap<u32, Blocks>) -> bool {
         length == Length::ByData && self.chains.stacked.is_some() && !self.gains_by_stacking(length, grids)
     }
@@ -418,13 +447,13 @@ impl Tuning {
         !self.chains.halved.exceed(blocks, wave)
     }
 
-    /// Returns true if the edge between two kernels that are alone on their levels leaves by the launch-order port.
+    /// Returns true if the edge between two kernels, each alone on its level, leaves by the launch-order port.
     pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
         let Some(LaunchOrder { full, tiny }) = self.overlap.launch_order else { return false };
         !full.exceed(first.blocks, first.wave) || first.threads <= tiny && second.threads <= tiny
     }
 
-    /// Returns true if a join of `from` operations with `to` others gets a hub.
+    /// Returns true if a join of `from` predecessors with `to` successors gets a hub.
     pub fn gains_by_hub(&self, from: usize, to: usize) -> bool {
         from.saturating_mul(to) >= self.hub.saturating_mul(from.saturating_add(to))
     }

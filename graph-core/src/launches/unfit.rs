@@ -1,29 +1,29 @@
-//! The reasons that a batch has no kernel.
+//! Why a batch or a chain has no kernel.
 
 use std::fmt;
 
 use super::residency::Resources;
 
-/// The reason that no variant of a kernel runs a batch.
+/// Why no variant of a kernel runs a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// None can be made or launched: the driver's reason, or that of the rewriting.
+    /// No variant can be made or launched. The text is the reason of the driver or of the rewriting.
     Refused(String),
-    /// Each would run longer than the kernel alone.
+    /// Each variant would run longer than the plain kernel.
     Slower {
         /// The number of members.
         members: usize,
-        /// The resources of the kernel alone.
+        /// The resources of the plain kernel.
         alone: Resources,
-        /// The blocks that a multiprocessor must hold.
+        /// The number of resident blocks on a multiprocessor that the batch needs.
         needed: u32,
-        /// Those of the plain variant.
+        /// The resources of the variant without a register limit.
         plain: Resources,
-        /// Those of the variant with a limit of its registers, if it was tried.
+        /// The resources of the variant with a register limit, if it was tried.
         limited: Option<Resources>,
-        /// The cost of the better one of both, in thousandths of the kernel's time.
+        /// The cost of the better variant, in thousandths of the kernel's time.
         cost: u64,
-        /// The maximum cost of a batch.
+        /// The maximum acceptable cost of the batch.
         most: u64,
     },
 }
@@ -35,7 +35,8 @@ impl fmt::Display for Unfit {
             Unfit::Slower { members, alone, needed, plain, limited, cost, most } => {
                 write!(
                     f,
-                    "one launch of {members} needs {needed} blocks a multiprocessor and gets {}: {} registers a thread, the kernel alone {} ({} blocks)",
+                    "one launch of {members} needs {needed} blocks a multiprocessor and gets {}: \
+                     {} registers a thread, the kernel alone {} ({} blocks)",
                     plain.blocks, plain.registers, alone.registers, alone.blocks
                 )?;
                 let more = |form: &Resources| form.local.saturating_sub(alone.local);
@@ -62,17 +63,17 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// The reason that a chain of launches has no fused kernel.
+/// Why a chain of launches has no fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnfitChain {
-    /// It cannot be made, or launched.
+    /// The kernel cannot be made or launched.
     Refused(String),
-    /// It would be slower than its parts.
+    /// The fused kernel would be slower than its members.
     Slower(String),
 }
 
 impl UnfitChain {
-    /// Returns the reason as text.
+    /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> &str {
         let (UnfitChain::Refused(reason) | UnfitChain::Slower(reason)) = self;
@@ -80,7 +81,7 @@ impl UnfitChain {
     }
 }
 
-/// Thousandths, as a percentage.
+/// Displays thousandths as a percentage.
 struct Percent(u64);
 
 impl fmt::Display for Percent {

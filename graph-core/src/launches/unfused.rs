@@ -1,4 +1,4 @@
-//! The launches that follow one another and are not one kernel, with the reasons: for reports.
+//! Finds consecutive launches that are not fused, and the reasons. For reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use super::fusion::{Grow, ordered};
 use crate::ir::{Kind, StatementId};
 use crate::reach::Cycle;
 
-/// Two launches one after another that are not one kernel.
+/// Two consecutive launches that are not fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfused {
-    /// The first launch, the last one of its chain.
+    /// The first launch, which is the last one of its chain.
     pub first: StatementId,
-    /// The launch behind it, the first one of its chain.
+    /// The next launch, which is the first one of its chain.
     pub second: StatementId,
     /// The reason.
     pub why: Obstacle,
 }
 
-/// The nodes of a plan that run several launches.
+/// The nodes of a plan that stand for several launches.
 #[derive(Clone, Copy, Debug)]
 pub struct Emitted<'o> {
     /// The batches.
@@ -30,7 +30,8 @@ pub struct Emitted<'o> {
 }
 
 impl Emitted<'_> {
-    /// Returns the launches that run side by side in one node: the batches, and those of stacked chains that follow equally many others.
+    /// Returns the launches that run concurrently in one node: the batches, and the launches at equal positions of
+    /// stacked chains.
     pub(super) fn launches(&self) -> Vec<Batch> {
         let stacked = self.chains.iter().filter(|chain| chain.stack.is_some()).flat_map(|chain| {
             (0..chain.length()).map(|at| {
@@ -43,17 +44,19 @@ impl Emitted<'_> {
     }
 }
 
-/// Returns the pairs of neighbouring launches that are not one kernel: the first is the last member of its chain, the second the first
-/// member of its own. Launches of different grids or blocks are a pair if nothing else comes between or beside them. Launches of one
-/// grid and block with a fill, a copy, a library call or a host statement between are a pair, too.
+/// Returns the pairs of neighbouring launches that are not fused: the last member of a chain and the first member
+/// of the next one.
+///
+/// Launches with different grids or blocks are a pair if nothing else is between or beside them. Launches of one
+/// grid and block with a fill, a copy, a library call or a host function in between are a pair too.
 ///
 /// # Errors
 ///
-/// The edges have a cycle.
+/// If the edges have a cycle.
 ///
 /// # Complexity
 ///
-/// That of the transitive reduction, and that of the chains.
+/// The transitive reduction, and the search for chains.
 pub(super) fn unfused(
     draft: &Draft<'_>,
     emitted: Emitted<'_>,
@@ -88,19 +91,19 @@ pub(super) fn unfused(
     Ok(list)
 }
 
-/// The inputs of explanations.
+/// Explains why consecutive launches are not fused.
 struct UnfusedExplainer<'d, 'a> {
     draft: &'d Draft<'a>,
     /// The order with the batches and lanes of the plan.
     now: Grow<'d, 'a>,
     /// The order of the program.
     alone: Grow<'d, 'a>,
-    /// The launches of the chain of each member of one.
+    /// The chain of each fused launch.
     chain: BTreeMap<StatementId, &'d [StatementId]>,
 }
 
 impl UnfusedExplainer<'_, '_> {
-    /// Explains an edge to a statement.
+    /// Explains the edge from `before` to `second`.
     fn pair(&self, before: StatementId, second: StatementId) -> Option<Unfused> {
         let is_launch = |id: StatementId| self.draft.launch(id).is_some();
         if !is_launch(second) {
@@ -127,11 +130,11 @@ impl UnfusedExplainer<'_, '_> {
         Some(Unfused { first: before, second, why })
     }
 
-    /// Returns the reason that a launch does not follow the members of a chain, or a launch alone.
+    /// Returns the reason that a launch does not follow the members of a chain, or a single launch.
     fn why(&self, members: &[StatementId], second: StatementId) -> Option<Obstacle> {
         let batched = members.iter().chain([&second]).copied().find(|&id| self.now.is_batched(id));
         let why = match batched {
-            // A batch is no part of a chain: it matters if its members, as they are written, could be.
+            // A batch cannot be part of a chain, so check if its members as written could be.
             Some(id) => self.alone.follow(members, second).err().unwrap_or(Obstacle::Batched(id)),
             None => self.now.follow(members, second).err().unwrap_or(Obstacle::Room),
         };

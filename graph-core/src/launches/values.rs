@@ -1,4 +1,4 @@
-//! The values of launches, without the handles of a driver.
+//! The values of a launch that need no driver handles.
 
 use cuweave_ptx::declare::Open;
 
@@ -6,14 +6,14 @@ use crate::ids::KernelId;
 
 use super::shape::LaunchShape;
 
-/// A kernel that is launched.
+/// A launched kernel.
 #[derive(Clone, Debug)]
 pub struct LaunchedKernel {
     /// Its name.
     pub name: &'static str,
-    /// The file, as its declaration names it.
+    /// The file, as named in the declaration.
     pub path: &'static str,
-    /// Its parameters, in their order.
+    /// Its parameters in order.
     pub parameters: Vec<DeclaredParameter>,
 }
 
@@ -22,7 +22,7 @@ pub struct LaunchedKernel {
 pub struct DeclaredParameter {
     /// Its name.
     pub name: &'static str,
-    /// The parts of its declaration that the PTX does not prove, with the reasons.
+    /// The properties of its declaration that the PTX does not prove, with the reasons.
     pub unproved: &'static [(Open, &'static str)],
 }
 
@@ -31,6 +31,6 @@ pub struct DeclaredParameter {
 pub struct LaunchValues {
     /// The kernel.
     pub kernel: KernelId,
-    /// Its configuration.
+    /// Its launch configuration.
     pub shape: LaunchShape,
 }

@@ -1,4 +1,7 @@
-//! The order that accesses need.
+//! Infers the edges that conflicting accesses need.
+//!
+//! For each buffer it keeps the accesses that a later access may have to follow (the frontier). A write removes the
+//! accesses that it covers.
 
 use crate::bounds::Bounds;
 use crate::index::{Vector, narrow, size};
@@ -7,11 +10,12 @@ use crate::spans::{FEW, Spans};
 
 use super::functions::Functions;
 
-/// Read after write, write after read and write after write; alloc before use, use before free. Calls `edge` with each pair.
+/// Infers the order: read after write, write after read, write after write, alloc before use, use before free.
+/// Calls `edge` for each pair.
 ///
-/// A write removes from the frontier the accesses that it covers, and cuts off the ends that it covers: an access that overlaps these
-/// overlaps the write, too, and follows it.
-/// O(accesses × (frontier overlapped + log frontier)) where bounds are numbers, else O(accesses × frontier).
+/// A write removes the frontier accesses that it covers, and trims those that it covers at one end. A later access
+/// that overlaps a removed part also overlaps the write, and follows it.
+/// O(accesses × (overlapping frontier + log frontier)) if bounds are numbers, else O(accesses × frontier).
 pub(super) fn infer(
     program: &Program,
     bounds: &Bounds,
@@ -39,7 +43,7 @@ pub(super) fn infer(
     }
 }
 
-/// As [`infer`] between statements whose order is inferred, where that of others is explicit. O(accesses²) a buffer.
+/// Like [`infer`], but only between statements whose mutual order is inferred. O(accesses²) for each buffer.
 pub(super) fn infer_between(
     program: &Program,
     functions: &Functions,
@@ -59,7 +63,7 @@ pub(super) fn infer_between(
                     (Some(other), Some(access)) => {
                         other.mode.conflicts(access.mode) && !bounds.disjoint(other, access)
                     }
-                    // The begin and the end of its life.
+                    // The begin or the end of its lifetime.
                     _ => true,
                 };
                 if from != id && conflict && !functions.is_explicit(program, from, id) {
@@ -71,7 +75,7 @@ pub(super) fn infer_between(
     }
 }
 
-/// Accesses to one buffer that a later one may have to follow.
+/// Accesses of one buffer that a later access may have to follow.
 #[derive(Default)]
 struct Frontier {
     writes: Accesses,
@@ -111,7 +115,8 @@ impl Frontier {
     }
 }
 
-/// Returns true if a write covers an earlier access that it overlaps. If it leaves one end of it, the access is cut to that end.
+/// Returns true if a write covers an earlier access that it overlaps. If the write covers only one end, trims the
+/// access.
 fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
     let front = bounds.at_most(write.lo, earlier.lo);
     let back = bounds.at_most(earlier.hi, write.hi);
@@ -129,10 +134,10 @@ fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
 /// Accesses in program order.
 #[derive(Default)]
 struct Accesses {
-    /// `None` for those that were removed.
+    /// `None` for removed accesses.
     list: Vec<Option<(StatementId, Access)>>,
     removed: usize,
-    /// The ranges of the accesses by their index, once there are many.
+    /// An index of the ranges, once there are many accesses.
     spans: Option<Spans>,
 }
 
@@ -155,8 +160,8 @@ impl Accesses {
         self.spans = Some(spans);
     }
 
-    /// Calls `keep` in program order with the accesses that are not proved disjoint from one, and removes those for which it
-    /// returns false.
+    /// Calls `keep` in program order for each access that is not proved disjoint from `access`. Removes the
+    /// accesses for which it returns false.
     fn retain_overlapping(
         &mut self,
         access: &Access,
@@ -219,7 +224,7 @@ mod tests {
     use cuweave_ptx::poly::{Facts, Poly};
     use proptest::prelude::*;
 
-    /// A bound: a number, or one beyond a variable.
+    /// A bound: a constant, or a constant offset from a variable.
     fn bound() -> impl Strategy<Value = (i64, bool)> {
         (0..400i64, proptest::bool::weighted(0.05))
     }
@@ -228,7 +233,7 @@ mod tests {
         prop_oneof![Just(Mode::Read), Just(Mode::ReadWrite), Just(Mode::Write), Just(Mode::Atomic)]
     }
 
-    /// Returns the edges, found by comparing each access with every earlier one.
+    /// Returns the edges by comparing each access with every earlier one.
     fn plain(accesses: &[Access], bounds: &Bounds) -> Vec<(StatementId, StatementId)> {
         let mut earlier: Vec<(StatementId, Access)> = Vec::new();
         let mut edges = Vec::new();
@@ -250,7 +255,7 @@ mod tests {
     }
 
     proptest! {
-        /// The edges are those that [`plain`] finds, in the same order.
+        /// The edges equal those of [`plain`], in the same order.
         #[test]
         fn the_index_leaves_nothing_out(
             ranges in proptest::collection::vec((mode(), bound(), 0..30i64, any::<bool>()), 0..300),

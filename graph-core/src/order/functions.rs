@@ -1,26 +1,26 @@
-//! The functions that the statements of a flat program come from: the order of each is inferred or explicit, for its own statements
-//! and the calls among them.
+//! The functions that the statements of a flat program come from. Each function has its own order (inferred or
+//! explicit), for its own statements and for the calls among them.
 
 use crate::index::{Vector, indices};
 use crate::ir::{Launches, Order, Program, StatementId};
 
 indices! {
-    /// Index of a function that was entered.
+    /// Index of an entered function.
     pub struct FunctionId;
 }
 
-/// A function that was entered.
+/// A function call that expansion entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// The function that calls it.
     pub caller: Option<FunctionId>,
-    /// The source of the order of its statements.
+    /// Where the order of its statements comes from.
     pub order: Order,
-    /// The changes of its launches that are allowed.
+    /// The only launch transformation allowed in it. `None` allows all.
     pub launches: Option<Launches>,
 }
 
-/// The functions of a program's statements. Empty where the options of the outermost function hold for all.
+/// The functions of a program's statements. Empty if the options of the outermost function hold for all statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Functions {
     /// The functions, callers first.
@@ -30,19 +30,19 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Returns true if all statements are of functions with the options of the outermost one.
+    /// Returns true if the options of the outermost function hold for all statements.
     pub fn is_uniform(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Returns true if the order between two statements is explicit: it is in the function in which they, or the calls that they
-    /// come from, stand one beside the other. O(depth of calls).
+    /// Returns true if the order between two statements is explicit. The innermost function that contains both,
+    /// directly or through calls, decides. O(call depth).
     pub fn is_explicit(&self, program: &Program, one: StatementId, other: StatementId) -> bool {
         let (Some(&one), Some(&other)) = (self.of.get(one), self.of.get(other)) else {
             return program.options.order == Order::Explicit;
         };
         let (mut one, mut other) = (one, other);
-        // Callers come first, so the later of the two is not around the other.
+        // Callers come first, so the function with the higher index does not contain the other.
         while one != other {
             let (inner, outer) = (one.max(other), one.min(other));
             one = self.list[inner].caller.unwrap_or(outer);
@@ -51,13 +51,13 @@ impl Functions {
         self.list[one].order == Order::Explicit
     }
 
-    /// Returns true if there is an explicit order in the program.
+    /// Returns true if any function has explicit order.
     pub fn any_explicit(&self, program: &Program) -> bool {
         program.options.order == Order::Explicit
             || self.list.iter().any(|function| function.order == Order::Explicit)
     }
 
-    /// Returns the changes of a launch that the option of its function allows.
+    /// Returns the only launch transformation that a statement's function allows. `None` allows all.
     pub fn launches(&self, program: &Program, statement: StatementId) -> Option<Launches> {
         match self.of.get(statement) {
             Some(&function) => self.list[function].launches,

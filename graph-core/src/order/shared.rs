@@ -1,21 +1,21 @@
-//! Order that follows from the kernels alone: between launches that share state which the program's accesses do not order.
+//! Edges between launches that share state which the program's accesses do not order.
 //!
-//! Such state is a range of a buffer that launches update by atomics, or a variable of a module. Two uses of it need an
-//! order unless they commute; it is that of the program.
+//! Such state is a buffer range that launches update by atomics, or a variable of a module. Two uses of it need an
+//! order unless they commute, and that order is program order.
 
 use std::collections::BTreeMap;
 
 use crate::ir::StatementId;
 use crate::reach::Reach;
 
-/// The effect of a launch on shared state. Two effects that are equal, and not [`Effect::Ordered`], commute.
+/// The effect of a launch on shared state. Two effects commute if they are equal and not [`Effect::Ordered`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect<'a> {
-    /// Something that commutes with nothing.
+    /// An effect that commutes with nothing.
     Ordered,
-    /// It is read.
+    /// A read.
     Reads,
-    /// It is reduced by this operation.
+    /// A reduction by this operation.
     Reduction(&'a str),
 }
 
@@ -25,16 +25,16 @@ impl Effect<'_> {
     }
 }
 
-/// A use of shared state by a statement.
+/// A use of shared state by a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use<'a> {
     /// The launch.
     pub statement: StatementId,
     /// The effect.
     pub effect: Effect<'a>,
-    /// The first part that it uses.
+    /// The first element that it uses.
     pub lo: u64,
-    /// One past the last part.
+    /// One past the last element.
     pub hi: u64,
 }
 
@@ -48,22 +48,23 @@ impl Use<'_> {
     }
 }
 
-/// Earlier uses of one effect that later ones may have to follow.
+/// Earlier uses with one effect that later uses may have to follow.
 #[derive(Default)]
 struct EffectFrontier<'a> {
-    /// The uses that every later use of another effect must follow.
+    /// Uses that every later use with another effect must follow.
     open: Vec<Use<'a>>,
-    /// The uses that only uses of this effect must follow: all others follow a later use of it.
+    /// Uses that only later uses with this other effect must follow. All others follow a later use that follows
+    /// them.
     closed: Vec<(Use<'a>, Effect<'a>)>,
 }
 
-/// The edges that order the uses of one piece of state, beside the order that there is: in program order, between uses
-/// that overlap, do not commute and are not ordered. `uses` are in program order; `forward` says that all of the order
-/// that there is goes the way of the program.
+/// Returns the edges that are missing to order the uses of one piece of state: in program order, between uses that
+/// overlap and do not commute. `uses` are in program order. `forward` states that all existing order follows
+/// program order.
 ///
 /// # Complexity
 ///
-/// O(uses × frontier), where uses that commute with all others are not compared; O(uses²) where order goes back.
+/// O(uses × frontier) if `forward`; uses that commute with all others are not compared. Otherwise O(uses²).
 pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(StatementId, StatementId)> {
     let mut edges = Vec::new();
     let mut order = |earlier: &Use<'_>, next: &Use<'_>| {
@@ -97,7 +98,7 @@ pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(Statement
 }
 
 impl<'a> EffectFrontier<'a> {
-    /// Orders the next use behind those of `effect`. `order` says whether the two are different statements.
+    /// Orders the next use after the uses with `effect`. `order` returns true if the two are different statements.
     fn step(
         &mut self,
         effect: Effect<'a>,
@@ -108,7 +109,8 @@ impl<'a> EffectFrontier<'a> {
             if *but == next.effect && earlier.overlaps(next) {
                 order(earlier, next);
             }
-            // A later use of any other effect than `but` follows the use that closed this one, so it needs no edge from this one.
+            // A later use with any effect other than `but` follows the use that closed this one, so it needs no
+            // edge.
             *but == next.effect || !next.covers(earlier)
         });
         if effect.commutes(next.effect) {
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!(missing(&uses(&list), &free(200), true).len(), 199);
     }
 
-    /// Every pair that does not commute is ordered, and nothing else is: held against the closure of all such pairs.
+    /// Every pair that does not commute is ordered, and no other, compared with the closure of all such pairs.
     #[test]
     fn the_order_is_that_of_all_pairs() {
         let mut seed = 1u64;
@@ -190,7 +192,6 @@ mod tests {
                 })
                 .collect();
             let mut list = uses(&list);
-            // Some launches use the state twice.
             for at in 1..list.len() {
                 if random(5) == 0 {
                     list[at].statement = list[at - 1].statement;

@@ -1,4 +1,5 @@
-//! Lower bounds on the bytes of plans: under every order of the nodes, and under the given order.
+//! Lower bounds on the bytes of plans: [`floor`] under every order of the nodes, [`antichain`] under the given
+//! order.
 
 use super::flow::{Network, Vertex};
 use super::indices::{BufferIndex, Rank};
@@ -9,27 +10,28 @@ use crate::index::{Index, Vector, between, ids};
 use crate::reach::{Node, Position, Reach};
 use std::collections::BTreeMap;
 
-/// The largest number of bytes that are live at one node in every order: of all buffers with a user at or before the node, and one at
-/// or after it.
+/// The maximum number of bytes that are live at one node under every order: the sizes of all buffers that have a
+/// user at or before the node, and one at or after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Floor {
     /// The bytes.
     pub bytes: u64,
-    /// The node; `None` if no buffer has a user.
+    /// The node. `None` if no buffer has a user.
     pub node: Option<Node>,
-    /// The buffers, ascending.
+    /// The buffers that are live there, ascending.
     pub buffers: Vec<BufferIndex>,
 }
 
-/// The longest stretch of the topological order in which each node is asked whether a buffer lives there. In a longer one,
-/// descendants are found by rows of bits.
+/// The longest range of positions in which each node is tested separately. For longer ranges, descendants are found
+/// by bit rows.
 const STRETCH: usize = 256;
 
-/// Returns the floor; of several nodes, the first one in topological order.
+/// Returns the floor. If several nodes have the maximum, returns the first one in topological order.
 ///
 /// # Complexity
 ///
-/// O(1) for each node of a short live range; for a long one a word operation for 64 nodes, and O(1) for each gap in it.
+/// O(1) for each node of a short live range. For a long one, a word operation for each 64 nodes, and O(1) for each
+/// gap in the range.
 #[must_use]
 pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>, order: &BufferOrder) -> Floor {
     let mut load: Vector<Position, u64> = Vector::filled(0, reach.len());
@@ -68,14 +70,14 @@ pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>, order:
     floor
 }
 
-/// The sum of the sizes of long live ranges at each node, as differences.
+/// The sum of the sizes of long live ranges at each node, as differences between neighbours.
 struct Long {
-    /// The nodes without predecessors, successors and live ranges, such as memory statements. They count as part of every range, so that
-    /// ranges have fewer gaps, and get no load.
+    /// Nodes without predecessors, successors and live ranges, such as memory statements. They count as part of
+    /// every range, so that ranges have fewer gaps, and get no load.
     idle: Vec<u64>,
-    /// The sum of the sizes of the ranges that begin at a position, less those that end before it, modulo 2^64.
+    /// The sum of the sizes of ranges that begin at a position, minus those that end before it, modulo 2^64.
     change: Vec<u64>,
-    /// The range at hand, and the nodes that precede an end of it.
+    /// The current range, and the nodes that precede an end of it.
     range: Vec<u64>,
     needed: Vec<u64>,
 }
@@ -103,7 +105,6 @@ impl Long {
         let mut inside = 0;
         for (nth, (&word, &idle)) in self.range.iter().zip(&self.idle).enumerate() {
             let word = word | idle;
-            // The bits that differ from the one before.
             let mut edges = word ^ (word << 1 | inside);
             inside = word >> 63;
             while edges != 0 {
@@ -151,13 +152,15 @@ impl Long {
     }
 }
 
-/// Returns the heaviest antichain of the order: pairwise interfering buffers, a lower bound for all placements under this order.
+/// Returns the heaviest antichain of the order: pairwise interfering buffers. Its weight is a lower bound for all
+/// placements under this order.
 ///
-/// By the weighted form of Dilworth's theorem its weight is the sum of the sizes less a maximum flow; a minimum cut gives the set.
+/// By the weighted form of Dilworth's theorem, the weight is the sum of the sizes minus a maximum flow. A minimum
+/// cut gives the set.
 #[must_use]
 pub fn antichain(order: &BufferOrder, sizes: &Vector<BufferIndex, u64>) -> Bound<BufferIndex> {
     let n = order.len();
-    // Bytes of a buffer flow from `gives` to `takes` of buffers that come after it.
+    // Flow goes from `gives` of a buffer to `takes` of buffers after it.
     let (source, sink) = (Vertex::new(0), Vertex::new(1));
     let gives = |r: Rank| Vertex::new(2 + 2 * r.index());
     let takes = |r: Rank| Vertex::new(3 + 2 * r.index());
@@ -167,7 +170,7 @@ pub fn antichain(order: &BufferOrder, sizes: &Vector<BufferIndex, u64>) -> Bound
         if order.begins[b].is_empty() { 0 } else { sizes[b] }
     };
     let mut total = 0;
-    // Buffers with the same direct predecessors share a vertex, in place of an edge for each pair.
+    // Buffers with equal direct predecessors share a vertex, instead of one edge for each pair.
     let mut meets: BTreeMap<Vec<Rank>, Vertex> = BTreeMap::new();
     for r in ids(n) {
         total += weight(r);
@@ -256,7 +259,7 @@ mod tests {
                 lives.sort_unstable();
                 prop_assert_eq!(lives, preds.ids().filter(|&v| here(buffer, v)).collect::<Vec<_>>());
             }
-            // As if all live ranges were long.
+            // Treat all live ranges as long.
             let mut long = Long::new(&reach, &order);
             for b in buffers.ids() {
                 if !order.begins[b].is_empty() {

@@ -1,11 +1,10 @@
-//! Budgets: adds edges to a graph until the buffers of each memory fit into fewer bytes, and tries to lengthen the critical path as
-//! little as possible (the minimum is NP-complete). Each device has a memory, and the budget is that of each.
+//! Budgets: adds edges until the buffers of each memory fit into fewer bytes, lengthening the critical path as
+//! little as possible (the minimum is NP-complete). Each device has one memory, with the same budget.
 //!
-//! First a linear extension of the order that stays within the budget is searched; without one there is no solution. While the
-//! heaviest antichain of a memory is above the budget, it has two buffers with disjoint live ranges in the linear extension, or all of it
-//! would be live at once there. The graph gets edges that order such a pair; of all pairs, the one that lengthens the critical path least.
-//!
-//! No edge crosses the border of a body of a conditional node: each is lifted to the statements around the body.
+//! First finds a linear extension within the budget; if there is none, there is no solution. While the heaviest
+//! antichain of a memory exceeds the budget, two of its buffers have disjoint live ranges in the extension, or all
+//! would be live at once there. Adds edges that order such a pair, choosing the pair that lengthens the critical
+//! path least. Edges across the border of a conditional body are lifted.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -20,19 +19,19 @@ use crate::index::{Index, Vector};
 use crate::reach::{Node, Reach};
 use crate::scopes::Scopes;
 
-/// The most nodes of a graph of which all linear extensions are tried.
+/// The maximum number of nodes of a graph for which all linear extensions are tried.
 const FEW_NODES: usize = 12;
-/// The most linear extensions that are tried for such a graph.
+/// The maximum number of linear extensions that are tried for such a graph.
 const MOST_ORDERS: usize = 2_000;
-/// Above so many nodes several pairs are ordered before the bound is computed again.
+/// Above this number of nodes, several pairs are ordered before the bound is computed again.
 const MANY_NODES: usize = 2_000;
-/// The most steps of a solution from which redundant ones are dropped.
+/// The maximum number of steps of a solution from which redundant steps are dropped.
 const FEW_STEPS: usize = 16;
 
-/// The reason why a budget is not met.
+/// Why a budget is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BudgetError {
-    /// One node alone needs more bytes of a memory.
+    /// A single node needs more bytes of a memory than the budget.
     BelowFloor {
         /// The budget.
         budget: u64,
@@ -45,9 +44,9 @@ pub enum BudgetError {
     NotFound {
         /// The budget.
         budget: u64,
-        /// The index of the memory that takes most in the best plan that was found.
+        /// The index of the largest memory in the best plan found.
         memory: usize,
-        /// The bytes that it takes.
+        /// The bytes of that memory.
         best: u64,
     },
     /// The buffers of a memory cannot be planned at all.
@@ -64,14 +63,16 @@ impl fmt::Display for BudgetError {
         match self {
             BudgetError::BelowFloor { budget, memory, floor } => write!(
                 f,
-                "the budget of {budget} bytes is below the floor: node {} needs {} bytes of memory {memory} at once, for buffers {:?}",
+                "the budget of {budget} bytes is below the floor: node {} needs {} bytes of \
+                 memory {memory} at once, for buffers {:?}",
                 floor.node.map_or(0, Index::index),
                 floor.bytes,
                 floor.buffers
             ),
             BudgetError::NotFound { budget, memory, best } => write!(
                 f,
-                "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes of memory {memory}"
+                "no order was found that fits into the budget of {budget} bytes; the best one takes \
+                 {best} bytes of memory {memory}"
             ),
             BudgetError::Plan { error, .. } => error.fmt(f),
         }
@@ -80,10 +81,10 @@ impl fmt::Display for BudgetError {
 
 impl std::error::Error for BudgetError {}
 
-/// The buffers of a memory. Those of different memories share no bytes.
+/// The buffers of one memory. Buffers of different memories share no bytes.
 pub type MemoryBuffers = Vector<BufferIndex, PlannerBuffer>;
 
-/// A pair of buffers that was ordered.
+/// A pair of buffers whose live ranges were ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderedPair {
     /// The index of their memory.
@@ -92,10 +93,10 @@ pub struct OrderedPair {
     pub donor: BufferIndex,
     /// The buffer whose live range begins after that.
     pub receiver: BufferIndex,
-    /// The edges: from each maximal user of the donor to each minimal user of the receiver, without those that paths imply, and lifted
-    /// out of bodies.
+    /// The edges from each maximal user of the donor to each minimal user of the receiver, lifted out of
+    /// conditional bodies and without implied ones.
     pub edges: Vec<(Node, Node)>,
-    /// The decrease of the weight of the heaviest antichain.
+    /// The decrease of the heaviest antichain, in bytes.
     pub saves: u64,
     /// The growth of the critical path.
     pub costs: u64,
@@ -104,13 +105,13 @@ pub struct OrderedPair {
 /// A solution: edges under which the buffers fit.
 #[derive(Clone, Debug)]
 pub struct BudgetedOrder {
-    /// The added edges of the transitive reduction; sorted.
+    /// The added edges in the transitive reduction, sorted.
     pub edges: Vec<(Node, Node)>,
     /// The pairs that were ordered.
     pub steps: Vec<OrderedPair>,
     /// The order with the edges.
     pub reach: Reach,
-    /// The plans of the memories under that order.
+    /// The plan of each memory under that order.
     pub plans: Vec<MemoryPlan>,
     /// The critical path without the edges.
     pub path_before: u64,
@@ -119,21 +120,21 @@ pub struct BudgetedOrder {
 }
 
 impl BudgetedOrder {
-    /// Returns the bytes of the memory that takes most.
+    /// Returns the bytes of the largest memory.
     #[must_use]
     pub fn most(&self) -> u64 {
         most(&self.plans).1
     }
 }
 
-/// Returns the index of the memory that takes most, and its bytes.
+/// Returns the index and the bytes of the largest memory.
 fn most(plans: &[MemoryPlan]) -> (usize, u64) {
     let largest = plans.iter().enumerate().max_by_key(|&(memory, plan)| (plan.total, Reverse(memory)));
     largest.map_or((0, 0), |(memory, plan)| (memory, plan.total))
 }
 
-/// Adds edges until the plan of each memory takes at most `budget` bytes: none if the plans under the given order do. `scopes` are the bodies
-/// of conditional nodes, `costs` the execution times of the nodes, in any unit.
+/// Adds edges until the plan of each memory takes at most `budget` bytes. Adds none if the plans under the given
+/// order fit. `scopes` are the conditional bodies, `costs` the execution times of the nodes in any unit.
 ///
 /// # Errors
 ///
@@ -141,7 +142,7 @@ fn most(plans: &[MemoryPlan]) -> (usize, u64) {
 ///
 /// # Panics
 ///
-/// If a user is not a node of `reach`, or `costs` are not one for each node.
+/// If a user is not a node of `reach`, or `costs` does not have one entry for each node.
 pub fn fit(
     reach: &Reach,
     scopes: &Scopes,
@@ -172,7 +173,7 @@ pub fn fit(
     search.run(&plans)
 }
 
-/// Returns the memories with the sizes of their buffers rounded up, as the plans have them.
+/// Returns the memories with the sizes of their buffers rounded up, as in plans.
 fn rounded(memories: &[MemoryBuffers]) -> Result<Vec<MemoryBuffers>, BudgetError> {
     let rounded =
         |(memory, buffers)| planning::rounded(buffers).map_err(|error| BudgetError::Plan { memory, error });
@@ -183,20 +184,20 @@ fn rounded(memories: &[MemoryBuffers]) -> Result<Vec<MemoryBuffers>, BudgetError
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CurvePoint {
-    /// The budget: bytes of each device.
+    /// The budget in bytes, for each device.
     pub budget: u64,
-    /// The planned bytes, on the device that takes most.
+    /// The planned bytes on the device with the most.
     pub planned: u64,
     /// The planned bytes on each device, in the order of the contexts.
     pub devices: Vec<u64>,
     /// The critical path.
     pub path: u64,
-    /// The number of edges that were added.
+    /// The number of added edges.
     pub edges: usize,
 }
 
-/// Computes the trade-off at `points` budgets, evenly spread from the unconstrained plan down to the floor, in descending order. Budgets
-/// that are not met are left out.
+/// Computes the trade-off at `points` budgets, evenly spaced from the unconstrained plan down to the floor,
+/// descending. Omits budgets that cannot be met.
 ///
 /// # Errors
 ///
@@ -204,7 +205,7 @@ pub struct CurvePoint {
 ///
 /// # Panics
 ///
-/// As [`fit`].
+/// Like [`fit`].
 pub fn budget_curve(
     reach: &Reach,
     scopes: &Scopes,
@@ -242,20 +243,20 @@ pub fn budget_curve(
     Ok(curve)
 }
 
-/// Returns `number * of / parts`, where `of` is at most `parts`.
+/// Returns `number * of / parts`. `of` must be at most `parts`.
 pub(super) fn part(number: u64, of: u64, parts: u64) -> u64 {
     let part = u128::from(number) * u128::from(of) / u128::from(parts);
     // At most `number`.
     u64::try_from(part).unwrap_or(number)
 }
 
-/// Returns the critical path.
+/// Returns the length of the critical path.
 #[must_use]
 pub fn critical_path(reach: &Reach, costs: &Vector<Node, u64>) -> u64 {
     heads(reach, costs).iter().copied().max().unwrap_or(0)
 }
 
-/// Returns the longest path that ends with each node, the node included.
+/// Returns the length of the longest path that ends with each node, including the node.
 fn heads(reach: &Reach, costs: &Vector<Node, u64>) -> Vector<Node, u64> {
     let mut heads = costs.clone();
     for &v in reach.topological() {
@@ -270,9 +271,9 @@ struct Graph {
     reach: Reach,
     /// The order of the buffers of each memory.
     orders: Vec<BufferOrder>,
-    /// The longest path that ends with each node, the node included.
+    /// The length of the longest path that ends with each node, including the node.
     heads: Vector<Node, u64>,
-    /// The longest path that begins with each node, the node included.
+    /// The length of the longest path that begins with each node, including the node.
     tails: Vector<Node, u64>,
 }
 
@@ -295,7 +296,7 @@ impl Graph {
         self.heads.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the edges that order `b` before `c`, both of a memory.
+    /// Returns the edges that order `b` before `c`, both in one memory.
     fn edges(&self, memory: usize, b: BufferIndex, c: BufferIndex, scopes: &Scopes) -> Vec<(Node, Node)> {
         let (ends, begins) = (&self.orders[memory].ends[b], &self.orders[memory].begins[c]);
         let pairs = ends.iter().flat_map(|&u| begins.iter().map(move |&f| (u, f)));
@@ -306,7 +307,7 @@ impl Graph {
         edges
     }
 
-    /// Returns the growth of the critical path by these edges.
+    /// Returns the growth of the critical path if these edges are added.
     fn growth(&self, memory: usize, b: BufferIndex, c: BufferIndex) -> u64 {
         let order = &self.orders[memory];
         let head = order.ends[b].iter().map(|&u| self.heads[u]).max().unwrap_or(0);
@@ -315,7 +316,7 @@ impl Graph {
     }
 }
 
-/// Two buffers whose live ranges may be ordered: that with the least growth of the critical path first, then that with the most bytes.
+/// Two buffers whose live ranges may be ordered. Sorted by least growth of the critical path, then by most bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderablePair {
     growth: u64,
@@ -333,7 +334,7 @@ struct BudgetSearch<'a> {
     effort: Effort,
 }
 
-/// The lowest plans so far: the memory that takes most, and its bytes.
+/// The smallest plan so far: its largest memory, and the bytes of that memory.
 struct Best(Option<(usize, u64)>);
 
 impl Best {
@@ -346,12 +347,12 @@ impl Best {
 }
 
 impl BudgetSearch<'_> {
-    /// Searches for edges; `unchanged` are the plans without.
+    /// Searches for edges. `unchanged` are the plans without added edges.
     fn run(&self, unchanged: &[MemoryPlan]) -> Result<BudgetedOrder, BudgetError> {
         let mut best = Best(None);
         let mut targets = vec![self.budget; self.memories.len()];
         let mut feasible = false;
-        // Offsets may need more bytes than the heaviest antichain weighs: the target of a memory is lowered by the difference.
+        // Offsets may need more bytes than the heaviest antichain, so targets are lowered by the difference.
         for _ in 0..8 {
             let mut shortest: Option<BudgetedOrder> = None;
             let mut lowest: Vec<u64> = vec![u64::MAX; self.memories.len()];
@@ -404,13 +405,13 @@ impl BudgetSearch<'_> {
         Err(BudgetError::NotFound { budget: self.budget, memory, best })
     }
 
-    /// Lowers the targets of the memories whose best plans, of `lowest` bytes, are above the budget. Returns false if no target can be
-    /// lowered, or nothing was planned.
+    /// Lowers the targets of the memories whose best plans (`lowest`, in bytes) exceed the budget. Returns false if
+    /// no target can be lowered, or nothing was planned.
     fn lower(&self, targets: &mut [u64], lowest: &[u64], plans: &[MemoryPlan]) -> bool {
         if lowest.contains(&u64::MAX) {
             return false;
         }
-        // No plan is within the budget, so one memory is lowered even where each alone was met by some plan.
+        // No plan is within the budget, so one memory is lowered even if some plan met each memory alone.
         let fits = lowest.iter().all(|&lowest| lowest <= self.budget);
         let mut lowered = false;
         for ((target, &lowest), plan) in targets.iter_mut().zip(lowest).zip(plans) {
@@ -429,7 +430,7 @@ impl BudgetSearch<'_> {
         within(&given.reach, self.scopes, memories, &given.tails, guide, targets)
     }
 
-    /// Orders pairs of buffers as in `sequence` until the heaviest antichain of each memory weighs at most its target.
+    /// Orders pairs of buffers as in `sequence` until the heaviest antichain of each memory is at most its target.
     fn order_pairs(&self, sequence: &Sequence, targets: &[u64]) -> BudgetedOrder {
         let mut steps: Vec<OrderedPair> = Vec::new();
         let mut graph = Graph::of(self.given.reach.clone(), self.memories, self.costs);
@@ -485,7 +486,7 @@ impl BudgetSearch<'_> {
                 (bound.bytes.saturating_sub(next_bound.bytes), next.path() - graph.path());
             for (&(donor, receiver), edges) in taken.iter().zip(edges) {
                 steps.push(OrderedPair { memory, donor, receiver, edges, saves, costs });
-                // The effect of several steps together is attributed to the first one.
+                // The effect of several steps is attributed to the first one.
                 (saves, costs) = (0, 0);
             }
             graph = next;
@@ -494,7 +495,7 @@ impl BudgetSearch<'_> {
         graph
     }
 
-    /// Returns the pairs of the antichain whose live ranges are disjoint in `sequence`, by least growth of the critical path, then by most bytes.
+    /// Returns the pairs of the antichain with disjoint live ranges in `sequence`, sorted.
     fn pairs(
         &self,
         memory: usize,
@@ -509,7 +510,6 @@ impl BudgetSearch<'_> {
         let end = |b: BufferIndex| order.ends[b].iter().map(at).max();
         let mut receivers: Vec<_> = among.iter().map(|&c| (begin(c), c)).collect();
         receivers.sort_unstable();
-        // For large antichains only the next receivers are considered.
         let near = if among.len() > 512 { 16 } else { usize::MAX };
         let mut pairs = Vec::new();
         for &b in among.iter().filter(|&&b| !buffers[b].stays) {
@@ -524,7 +524,7 @@ impl BudgetSearch<'_> {
         pairs
     }
 
-    /// Returns the solution with the nodes one after the other.
+    /// Returns the solution with all nodes in one sequence.
     fn linearized(&self, sequence: &Sequence) -> BudgetedOrder {
         let mut preds = self.given.reach.reduced().clone();
         let mut followed = Vector::filled(false, preds.len());
@@ -560,7 +560,7 @@ impl BudgetSearch<'_> {
         BudgetedOrder { edges, steps, reach: graph.reach, plans, path_before, path_after }
     }
 
-    /// Drops steps, from the last to the first, without which the plan still fits and the critical path is no longer.
+    /// Drops each step, from last to first, without which the plan still fits and the critical path is not longer.
     fn without_redundant(&self, mut found: BudgetedOrder) -> BudgetedOrder {
         if found.steps.len() > FEW_STEPS {
             return found;
@@ -589,7 +589,7 @@ impl BudgetSearch<'_> {
         found
     }
 
-    /// Returns true if the heaviest antichain of a memory weighs more than the budget.
+    /// Returns true if the heaviest antichain of a memory exceeds the budget.
     fn exceeds(&self, buffers: &MemoryBuffers, order: &BufferOrder) -> bool {
         let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
         antichain(order, &sizes).bytes > self.budget

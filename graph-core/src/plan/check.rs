@@ -1,4 +1,5 @@
-//! Checks offsets by the definition, pair by pair. Shares no code with the planner but the order of the nodes.
+//! Checks offsets pair by pair, from the definition of interference. Shares no code with the planner except the
+//! order of the nodes ([`Reach`]).
 
 use std::fmt;
 
@@ -7,14 +8,14 @@ use super::order::PlannerBuffer;
 use crate::index::{Index, Vector};
 use crate::reach::Reach;
 
-/// A violation of the definition.
+/// A violation of the definition of valid offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OffsetFault {
-    /// The number of offsets is not that of the buffers.
+    /// The number of offsets differs from the number of buffers.
     Count {
-        /// The offsets.
+        /// The number of offsets.
         offsets: usize,
-        /// The buffers.
+        /// The number of buffers.
         buffers: usize,
     },
     /// An offset is not aligned.
@@ -56,11 +57,11 @@ impl fmt::Display for OffsetFault {
 
 impl std::error::Error for OffsetFault {}
 
-/// Checks the offsets of a graph's buffers.
+/// Checks the offsets of buffers.
 ///
 /// # Errors
 ///
-/// The first fault.
+/// The first violation.
 pub fn check(
     reach: &Reach,
     buffers: &Vector<BufferIndex, PlannerBuffer>,

@@ -1,5 +1,5 @@
-//! Cliques of the conflict graph. For intervals the maximal ones are the sets of buffers that are live at one time; for other
-//! graphs some are grown greedily from each buffer.
+//! Cliques of the interference graph. For intervals, the maximal cliques are the sets of buffers that are live at
+//! one time. For other graphs, some cliques are grown greedily from each buffer.
 
 use super::conflict::Conflicts;
 use super::indices::Rank;
@@ -8,9 +8,11 @@ use crate::index::{Index, Vector, wide};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// Returns maximal cliques of buffers of non-zero size, each buffer in at least one. A clique is grown from each buffer by the
-/// nearest rank, and another one by the largest size, until the `steps` are used up; the buffers that remain make cliques of one. For
-/// intervals the nearest ranks are exactly the buffers that are live when the buffer begins.
+/// Returns maximal cliques of buffers with nonzero size; each such buffer is in at least one.
+///
+/// From each buffer, one clique is grown by nearest rank and another by largest size, until `steps` are used up.
+/// Each remaining buffer is a clique of its own. For intervals, the nearest ranks are exactly the buffers that are
+/// live when the buffer begins.
 pub(super) fn maximal(
     conflicts: &Conflicts,
     sizes: &Vector<Rank, u64>,
@@ -63,13 +65,14 @@ pub(super) fn maximal(
     cliques
 }
 
-/// Returns a maximal clique of `b` and buffers of `left`, grown by the nearest rank: descending from `b`, then ascending.
+/// Returns a maximal clique with `b` and buffers of `left`, grown by nearest rank: first descending from `b`, then
+/// ascending.
 fn nearest(conflicts: &Conflicts, b: Rank, mut left: Vec<u64>) -> Vec<Rank> {
     let mut clique = vec![b];
     if left.iter().fold(0, |all, word| all | word) == 0 {
         return clique;
     }
-    // All of `left` conflict with all of the clique.
+    // Invariant: all of `left` conflict with the whole clique.
     let mut add = |near: Rank, left: &mut [u64]| {
         clique.push(near);
         clear(left, near);
@@ -116,7 +119,7 @@ pub(super) fn trimmed(cliques: &[Vec<Rank>], sizes: &Vector<Rank, u64>, members:
     kept
 }
 
-/// Adds a clique of one for each buffer that is in none.
+/// Adds a clique of one for each buffer that is in no clique.
 fn cover(cliques: &mut Vec<Vec<Rank>>, sizes: &Vector<Rank, u64>) {
     let mut covered = Vector::filled(false, sizes.len());
     cliques.iter().flatten().for_each(|&b| covered[b] = true);

@@ -4,7 +4,7 @@ use super::indices::Rank;
 use crate::bits::{self, Matrix, clear, has, ones, or_into, set};
 use crate::index::ids;
 
-/// The pairs of buffers that may not share bytes. Symmetric; no buffer conflicts with itself.
+/// The pairs of buffers that must not share bytes. Symmetric; no buffer conflicts with itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     n: usize,
@@ -12,13 +12,13 @@ pub struct Conflicts {
 }
 
 impl Conflicts {
-    /// Makes the graph of `n` buffers without conflicts.
+    /// Makes a graph of `n` buffers without conflicts.
     #[must_use]
     pub fn none(n: usize) -> Conflicts {
         Conflicts { n, rows: Matrix::new(n, n) }
     }
 
-    /// Makes the union of cliques.
+    /// Makes a graph with a conflict between any two buffers of a clique.
     #[must_use]
     pub fn of_cliques(n: usize, cliques: &[Vec<Rank>]) -> Conflicts {
         let mut conflicts = Conflicts::none(n);
@@ -36,7 +36,7 @@ impl Conflicts {
         conflicts
     }
 
-    /// Makes the graph of `n` buffers from the conflicts of each with those of lower ranks.
+    /// Makes a graph of `n` buffers from the conflicts of each buffer with lower ranks.
     pub(super) fn of_lower(n: usize, mut lower: Matrix<Rank>) -> Conflicts {
         lower.mirror();
         Conflicts { n, rows: lower }

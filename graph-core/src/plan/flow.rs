@@ -1,4 +1,4 @@
-//! Maximum flow by Dinic's algorithm, without recursion: paths are as long as graphs are deep.
+//! Maximum flow by Dinic's algorithm, without recursion, since paths can be very long.
 
 use crate::index::{Index, Vector, indices};
 
@@ -15,22 +15,22 @@ impl Edge {
         Edge::new(self.index() ^ 1)
     }
 
-    /// Returns true if the edge is no reverse edge.
+    /// Returns true if the edge is not a reverse edge.
     fn forward(self) -> bool {
         self.index().is_multiple_of(2)
     }
 }
 
-/// A network of nodes and edges with capacities.
+/// A flow network.
 pub(super) struct Network {
-    /// The edges out of each node; an edge and its reverse have the indices `2i` and `2i + 1`.
+    /// The edges out of each node. An edge and its reverse have the indices `2i` and `2i + 1`.
     out: Vector<Vertex, Vec<Edge>>,
     to: Vector<Edge, Vertex>,
     residual: Vector<Edge, u64>,
 }
 
 impl Network {
-    /// A capacity above every sum of sizes.
+    /// Greater than any sum of sizes.
     pub const INFINITE: u64 = u64::MAX / 2;
 
     pub fn new(nodes: usize) -> Network {
@@ -49,12 +49,11 @@ impl Network {
         }
     }
 
-    /// Computes a blocking flow from `source` to `sink` on the forward edges, and returns its value. The edges must have no cycle. The walk goes
-    /// back from the sink; a node from which it did not reach the source is never entered again.
+    /// Computes a blocking flow from `source` to `sink` on the forward edges, and returns its value. The edges must
+    /// be acyclic. The walk goes back from the sink; a node that does not reach the source is never entered again.
     pub fn blocking_flow(&mut self, source: Vertex, sink: Vertex) -> u64 {
         let mut flow = 0;
         let mut next = Vector::filled(0usize, self.out.len());
-        // The edges of the path, the last one first.
         let mut path: Vec<Edge> = Vec::new();
         let mut at = sink;
         loop {
@@ -81,7 +80,7 @@ impl Network {
         }
     }
 
-    /// Augments along a path. Returns the value, and the index of the first saturated edge.
+    /// Augments along a path. Returns the added flow, and the index of the first saturated edge.
     fn fill(&mut self, path: &[Edge]) -> (u64, usize) {
         let least = path.iter().map(|&e| self.residual[e]).min().unwrap_or(0);
         let mut full = 0;
@@ -100,7 +99,7 @@ impl Network {
         let mut flow = 0;
         let mut path: Vec<Edge> = Vec::new();
         loop {
-            // By distances from the sink, all nodes that the walk enters reach the sink.
+            // With distances from the sink, all nodes on the walk reach the sink.
             let level = self.distances_to(sink);
             if level[source] == u32::MAX {
                 return flow;
@@ -153,7 +152,8 @@ impl Network {
         level
     }
 
-    /// Returns the nodes that the source reaches in the residual network: after [`Network::max_flow`], its side of a minimum cut.
+    /// Returns the nodes reachable from the source in the residual network. After [`Network::max_flow`], this is
+    /// the source side of a minimum cut.
     pub fn source_side(&self, source: Vertex) -> Vector<Vertex, bool> {
         let mut side = Vector::filled(false, self.out.len());
         side[source] = true;

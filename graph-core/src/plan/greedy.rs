@@ -1,4 +1,4 @@
-//! Greedy placement: first fit, by several orders of the buffers.
+//! Greedy placement: first fit, with several orders of the buffers.
 
 use super::indices::Rank;
 use super::problem::Problem;
@@ -6,24 +6,25 @@ use crate::bits::{count_common, has, lowest, set, words};
 use crate::index::{Vector, wide};
 use std::cmp::Reverse;
 
-/// The offsets of the buffers, and the end of the highest one.
+/// The offset of each buffer, and the end of the highest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GreedyLayout {
     pub offsets: Vector<Rank, u64>,
     pub total: u64,
 }
 
-/// Places the buffers in the given order, each at the lowest offset at which it shares no bytes with the conflicting ones placed before.
+/// Places the buffers in the given order, each at the lowest offset where it shares no bytes with conflicting
+/// buffers placed before.
 ///
-/// Subtracts the work from `steps`, saturating: all buffers are placed. O(n² / 64 + conflicts · log n).
+/// Subtracts the work from `steps`, saturating; all buffers are placed in any case. O(n² / 64 + conflicts · log n).
 pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> GreedyLayout {
     let n = problem.sizes.len();
     let mut offsets = Vector::filled(0, n);
     let mut total = 0;
-    // The placed buffers sorted by offset, and as a bit row.
     let mut placed: Vec<(u64, u64, Rank)> = Vec::with_capacity(order.len());
     let mut is_placed = vec![0u64; words(n)];
-    // The maximal ranges of bytes of the placed buffers, ascending: those in the way of a buffer that conflicts with all of them.
+    // The maximal byte ranges of the placed buffers, ascending. They block a buffer that conflicts with all of
+    // them.
     let mut taken: Vec<(u64, u64)> = Vec::new();
     let mut in_the_way: Vec<(u64, u64)> = Vec::new();
     let mut looked = 0;
@@ -37,7 +38,8 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Greed
         let mut gap = Gap { size: bytes, align, top: 0, found: None };
         if count * 8 < placed.len() {
             looked += 2 * is_placed.len() + 8 * count;
-            // A few conflicts are collected from the bit rows and sorted faster than all placed buffers are scanned.
+            // A few conflicts are collected from the bit rows and sorted faster than all placed buffers are
+            // scanned.
             in_the_way.clear();
             for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate().filter(|_| count > 0) {
                 let mut left = row & placed;
@@ -68,7 +70,7 @@ pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Greed
     GreedyLayout { offsets, total }
 }
 
-/// Adds a range to ascending ranges with gaps between them.
+/// Adds a range to ascending disjoint ranges, merging those that it touches.
 fn unite(ranges: &mut Vec<(u64, u64)>, mut from: u64, mut to: u64) {
     let first = ranges.partition_point(|range| range.1 < from);
     let end = ranges.partition_point(|range| range.0 <= to);
@@ -79,15 +81,15 @@ fn unite(ranges: &mut Vec<(u64, u64)>, mut from: u64, mut to: u64) {
     ranges.splice(first..end, [(from, to)]);
 }
 
-/// The bytes of a placed buffer.
+/// The byte range of a placed buffer.
 struct PlacedBytes {
-    /// True if the buffer to place must not share them.
+    /// True if the buffer being placed must not share these bytes.
     conflicts: bool,
     from: u64,
     to: u64,
 }
 
-/// A scan for the lowest gap between conflicting buffers.
+/// A scan for the lowest gap between conflicting buffers that is large enough.
 struct Gap {
     size: u64,
     align: u64,
@@ -101,7 +103,7 @@ impl Gap {
     /// Scans the placed buffers by ascending offset.
     fn find(&mut self, placed: impl Iterator<Item = PlacedBytes>) {
         for PlacedBytes { conflicts, from, to } in placed {
-            // Rarely true; the rest of the body is branchless.
+            // Rarely true. The rest of the loop body is branchless.
             if conflicts & (from > self.top) && self.end_at(from) {
                 return;
             }
@@ -124,8 +126,8 @@ impl Gap {
     }
 }
 
-/// The keys of the greedy orders, one entry a buffer: size, number of cliques (`width`), weight of its heaviest clique
-/// (`contention`), size times width (`area`), and rank of its begin.
+/// The sort keys of the greedy orders, for each buffer: its size, the number of its cliques (`width`), the weight
+/// of its heaviest clique (`contention`), size times width (`area`), and the rank of its begin.
 pub(super) struct Traits {
     pub size: Vector<Rank, u64>,
     pub width: Vector<Rank, u64>,
@@ -150,14 +152,14 @@ impl Traits {
         Traits { size: problem.sizes.clone(), width, contention, area, begins: problem.begins.clone() }
     }
 
-    /// Returns the buffers in lexicographically descending order of the keys.
+    /// Returns the buffers in descending lexicographic order of the keys.
     pub fn order(&self, keys: [&Vector<Rank, u64>; 3]) -> Vec<Rank> {
         let mut order: Vec<Rank> = self.size.ids().collect();
         order.sort_by_key(|&b| Reverse(keys.map(|key| key[b])));
         order
     }
 
-    /// Returns the orders that are tried, the most promising first. Each is made when it is asked for.
+    /// Returns the orders to try, most promising first. Each is computed lazily.
     pub fn orders(&self, first_by_size: bool) -> impl Iterator<Item = Vec<Rank>> + '_ {
         let Traits { size, width, contention, area, begins } = self;
         let order = move |nth: usize| match nth {

@@ -8,16 +8,17 @@ use crate::index::{Vector, ids, indices};
 indices! {
     /// Index of a clique of a problem.
     pub(super) struct CliqueIndex;
-    /// Index of a clique among those of a buffer.
+    /// Index of a clique in the list of cliques of one buffer.
     pub(super) struct Membership;
 }
 
 /// The lookup tables of a problem.
 pub(super) struct ProblemTables<'p> {
     pub problem: &'p Problem,
-    /// The cliques of each buffer of non-zero size.
+    /// The cliques of each buffer with nonzero size.
     pub cliques_of: Vector<Rank, Vector<Membership, CliqueIndex>>,
-    /// The twins of each buffer: the buffers with the same alignment and closed neighbourhood in the conflict graph.
+    /// The twins of each buffer: the buffers with equal alignment and equal closed neighbourhood in the
+    /// interference graph.
     pub twins: Vector<Rank, Vec<Rank>>,
 }
 

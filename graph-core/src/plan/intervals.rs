@@ -1,6 +1,7 @@
-//! Live ranges that are intervals of time: those of traces, and of graphs whose nodes form a chain.
+//! Recognises live ranges that are intervals of time, as in traces and in graphs whose nodes form a chain.
 //!
-//! The conflict graph is then an interval graph: its maximal cliques can be ordered so that those of each buffer are consecutive.
+//! The interference graph is then an interval graph: its maximal cliques can be ordered such that the cliques of
+//! each buffer are consecutive.
 
 use super::indices::Rank;
 use super::problem::{Problem, common_divisor};
@@ -23,7 +24,7 @@ impl Time {
         self.index() - earlier.index()
     }
 
-    /// Returns the time before. Must not be called on the first one.
+    /// Returns the previous time. Must not be called on the first time.
     pub fn before(self) -> Time {
         Time::new(self.index() - 1)
     }
@@ -45,7 +46,7 @@ impl TimeRange {
         self.from <= inner.from && inner.to <= self.to
     }
 
-    /// Returns the number of its times.
+    /// Returns the number of times in the range.
     pub fn length(self) -> usize {
         self.to.since(self.from)
     }
@@ -58,15 +59,15 @@ impl TimeRange {
 /// The live ranges of the buffers as intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intervals {
-    /// The times of each buffer; none for buffers of size 0.
+    /// The times of each buffer. Empty for buffers of size 0.
     pub spans: Vector<Rank, TimeRange>,
     /// The live bytes at each time.
     pub loads: Vector<Time, u64>,
 }
 
 impl Intervals {
-    /// Returns the intervals of a problem. `None` if its conflict graph is not found to be an interval graph, or if the sizes are not multiples of
-    /// all alignments.
+    /// Returns the intervals of a problem. `None` if its interference graph is not recognised as an interval graph,
+    /// or if the sizes are not multiples of all alignments.
     pub fn of(problem: &Problem) -> Option<Intervals> {
         let n = problem.sizes.len();
         let grain = problem.sizes.iter().copied().fold(0, common_divisor);
@@ -78,7 +79,6 @@ impl Intervals {
         cliques.sort_by_cached_key(|clique| (latest(clique), std::cmp::Reverse(clique.len())));
         let mut spans = Vector::filled(TimeRange::new(Time::new(0), Time::new(0)), n);
         let mut loads = Vector::new();
-        // The latest clique that each buffer is in, of those that are not left out.
         let mut latest_in = Vector::filled(Time::NONE, n);
         for clique in cliques {
             let at = Time::new(loads.len());
@@ -105,11 +105,11 @@ impl Intervals {
         intervals.are_complete(problem).then_some(intervals)
     }
 
-    /// Returns true if every two conflicting buffers are live at a common time. The converse holds for all cliques.
-    /// O(buffers² / 64).
+    /// Returns true if any two conflicting buffers are live at a common time. The converse always holds. O(buffers²
+    /// / 64).
     fn are_complete(&self, problem: &Problem) -> bool {
         let times = self.loads.len();
-        // The number of buffers that begin at a time or before, and of those that end before it.
+        // For each time, the number of buffers that begin at or before it, and the number that end at or before it.
         let (mut begun, mut over) = (Vector::filled(0usize, times + 1), Vector::filled(0usize, times + 1));
         let sized = |b: Rank| problem.sizes[b] > 0;
         for &TimeRange { from, to } in self.spans.iter().filter(|span| span.from < span.to) {

@@ -1,15 +1,17 @@
-//! The memory planner: lower bounds, offsets and budgets for buffers whose live ranges are given by a partial order.
+//! The memory planner: lower bounds, offsets and budgets for buffers whose live ranges are given by a partial
+//! order.
 //!
-//! Nodes of a graph run side by side unless its edges order them, so the live range of a buffer is no interval of time. Two
-//! buffers may share bytes iff all users of one precede all users of the other ([`BufferOrder`]); the other pairs interfere
-//! ([`Conflicts`]).
+//! Nodes of a graph run concurrently unless edges order them, so the live range of a buffer is not an interval of
+//! time. Two buffers may share bytes iff all users of one precede all users of the other ([`BufferOrder`]). All
+//! other pairs interfere ([`Conflicts`]).
 //!
-//! - [`floor()`] is the largest number of bytes that one node needs at once: a lower bound under every order of the nodes;
+//! - [`floor()`] is the maximum number of bytes that one node needs at once: a lower bound under every order of the
+//!   nodes;
 //! - [`antichain()`] is the heaviest set of pairwise interfering buffers: a lower bound under the given order;
-//! - [`plan()`] computes offsets: greedily in several orders, then by complete search;
-//! - [`mod@check`] checks offsets by the definition alone;
+//! - [`plan()`] computes offsets, greedily in several orders, then by complete search;
+//! - [`mod@check`] checks offsets from the definition alone;
 //! - [`budget`] adds edges so that a plan fits into fewer bytes;
-//! - [`nodes`] links alloc and free nodes, where the driver assigns the addresses;
+//! - [`nodes`] links alloc and free nodes if the driver assigns the addresses;
 //! - [`svg`] draws plans.
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.

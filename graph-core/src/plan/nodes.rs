@@ -1,16 +1,16 @@
-//! Memory nodes, an alloc and a free for each buffer, and the edges between them.
+//! Chooses the edges between memory nodes: an alloc and a free for each buffer.
 //!
-//! The driver assigns an address when an alloc node is added. It reuses blocks whose free nodes have a path to the alloc, splits
-//! blocks, and coalesces adjacent free blocks only if their frees are ordered: measured on an H200 with driver 580.159 (CUDA
-//! 13.0). So each buffer that is before another should have a path from its free to the alloc of the other, by few edges, and
-//! without order between kernels:
+//! The driver assigns the address when an alloc node is added. It reuses a block if the free node of the block has
+//! a path to the alloc. It splits blocks, and merges adjacent free blocks only if their frees are ordered (measured
+//! on an H200 with driver 580.159, CUDA 13.0). So each buffer that is before another should have a path from its
+//! free to the other's alloc, with few edges and without ordering kernels:
 //!
-//! - An edge from free(b) to alloc(c) is added only if b is before c: all predecessors of the free then precede all
+//! - An edge free(b) -> alloc(c) is added only if b is before c. All predecessors of the free then precede all
 //!   successors of the alloc anyway.
-//! - An edge from free(b) to free(d) is added only if b is before all buffers that d is before. So b is before the buffer of every
-//!   alloc that the path leads on to.
+//! - An edge free(b) -> free(d) is added only if b is before all buffers that d is before. So b is before the
+//!   buffer of every alloc on a path from free(d).
 //!
-//! Hence every path from a free to an alloc connects a buffer to one that it is before.
+//! Hence a path from a free to an alloc exists only if the first buffer is before the second.
 
 use std::cmp::Reverse;
 
@@ -20,17 +20,17 @@ use crate::bits::{self, Matrix, has, or_into, set, words};
 use crate::index::Vector;
 use crate::reach::{Node, Reach};
 
-/// The most edges between memory nodes for each buffer, on average.
+/// The maximum average number of edges between memory nodes for each buffer.
 const EDGES_A_BUFFER: usize = 2;
-/// The number of latest frees that are considered as the predecessor of a free.
+/// The number of latest frees considered as predecessor of a free.
 const LATEST: usize = 256;
 
 /// The edges between memory nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryNodes {
-    /// For each buffer the buffers whose frees its alloc depends on, sorted.
+    /// For each buffer, the buffers whose frees its alloc depends on, sorted.
     pub alloc_after: Vector<BufferIndex, Vec<BufferIndex>>,
-    /// For each buffer the buffers whose frees its free depends on, sorted.
+    /// For each buffer, the buffers whose frees its free depends on, sorted.
     pub free_after: Vector<BufferIndex, Vec<BufferIndex>>,
 }
 
@@ -38,7 +38,7 @@ pub struct MemoryNodes {
 ///
 /// # Panics
 ///
-/// If `order` is not that of `buffers` on `reach`.
+/// If `order` is not the order of `buffers` on `reach`.
 #[must_use]
 pub fn memory_nodes(
     reach: &Reach,
@@ -55,15 +55,15 @@ struct Linker<'a> {
     reach: &'a Reach,
     buffers: &'a Vector<BufferIndex, PlannerBuffer>,
     order: &'a BufferOrder,
-    /// Row `r`: the ranks of the buffers that the one of rank `r` is before.
+    /// Row `r` holds the ranks of the buffers that the buffer of rank `r` is before.
     after: Matrix<Rank>,
-    /// The number of buffers that each buffer is before.
+    /// For each buffer, the number of buffers that it is before.
     after_count: Vector<BufferIndex, usize>,
-    /// The buffers from whose frees paths lead to each node, to each alloc and to each free.
+    /// For each node, alloc and free: the buffers whose frees have a path to it.
     freed_at_node: Matrix<Node>,
     freed_at_alloc: Matrix<BufferIndex>,
     freed_at_free: Matrix<BufferIndex>,
-    /// The frees so far of buffers that are before another one.
+    /// The frees so far, of buffers that are before at least one other.
     frees: Vec<BufferIndex>,
     alloc_after: Vector<BufferIndex, Vec<BufferIndex>>,
     free_after: Vector<BufferIndex, Vec<BufferIndex>>,
@@ -101,7 +101,8 @@ impl<'a> Linker<'a> {
 
     fn run(&mut self) {
         let none = || Vector::filled(Vec::new(), self.reach.len());
-        // By node: the buffers allocated just before it, all that it is a first user of, and those freed just after it.
+        // For each node: the buffers allocated just before it, those that it is a first user of, and those freed
+        // just after it.
         let (mut allocs, mut begins, mut frees) = (none(), none(), none());
         let position = |v: &Node| self.reach.positions()[*v];
         for &b in self.order.by_rank() {
@@ -129,8 +130,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Adds edges to the alloc of `c` from frees of buffers before it that have no path to it yet, until the limit of edges is
-    /// reached. Frees that the fewest other allocs can depend on come first: they are the last ones of their chains.
+    /// Adds edges to the alloc of `c` from frees of buffers before it that have no path to it yet, up to the limit.
+    /// Prefers frees that the fewest other allocs can depend on: they are the last ones of their chains.
     fn link_alloc(&mut self, c: BufferIndex) {
         self.allocs += 1;
         let mut donors: Vec<BufferIndex> =
@@ -142,7 +143,7 @@ impl<'a> Linker<'a> {
                 continue;
             }
             let taken = self.alloc_after[c].len();
-            // Each buffer that is not freed yet may need one more edge, for its free.
+            // Each buffer that is not freed yet may need one more edge for its free.
             let spent = self.edges + self.allocs - self.freed;
             if taken > 0 && spent >= EDGES_A_BUFFER * self.allocs {
                 break;
@@ -155,7 +156,8 @@ impl<'a> Linker<'a> {
         self.freed_at_alloc.row_mut(c).copy_from_slice(&freed);
     }
 
-    /// Adds an edge to the free of `d` from the earlier free that the fewest allocs can depend on, of those that may precede it.
+    /// Adds an edge to the free of `d` from an earlier free that may precede it, choosing the one that the fewest
+    /// allocs can depend on.
     fn link_free(&mut self, d: BufferIndex) {
         self.freed += 1;
         let mut freed = vec![0u64; words(self.buffers.len())];
@@ -238,7 +240,8 @@ mod tests {
         PlannerBuffer { size: 1, align: 1, users, ..PlannerBuffer::default() }
     }
 
-    /// A chain of kernels, each with a buffer for the next: every free has a path to every later alloc but one.
+    /// A chain of kernels, each with a buffer for the next one: every free has a path to every later alloc but the
+    /// next.
     #[test]
     fn a_chain_reuses_at_once() {
         let reach = Reach::of(&preds(Family::Chain, 100, |_| 0)).unwrap();
@@ -253,7 +256,8 @@ mod tests {
         assert!(linker.edges <= 2 * buffers.len());
     }
 
-    /// Layers of 16, each node a predecessor of all of the next layer: chained frees keep the number of edges at two a buffer.
+    /// Layers of 16, with edges from each node to the whole next layer: chained frees keep two edges for each
+    /// buffer.
     #[test]
     fn wide_joins_stay_sparse() {
         let (width, layers) = (16, 10);

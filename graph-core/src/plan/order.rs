@@ -1,8 +1,8 @@
 //! The strict order of the buffers that follows from the order of the nodes.
 //!
-//! `b` is before `c` iff all maximal users of `b` strictly precede all minimal users of `c`: its live range ends before the other
-//! begins in every execution. Two buffers interfere iff neither is before the other. Inside, buffers are numbered by *rank*, a linear
-//! extension of the order, so that bit rows end early.
+//! `b` is before `c` iff all maximal users of `b` strictly precede all minimal users of `c`: its live range ends
+//! before the other begins in every execution. Two buffers interfere iff neither is before the other. Internally,
+//! buffers are numbered by *rank*, a linear extension of the order, so that bit rows end early.
 
 use super::conflict::Conflicts;
 use super::indices::{BufferIndex, Rank};
@@ -16,20 +16,20 @@ use crate::rows::{Row, SharedRows};
 pub struct PlannerBuffer {
     /// Its size in bytes.
     pub size: u64,
-    /// The alignment of its offset; not 0.
+    /// The alignment of its offset. Must not be 0.
     pub align: u64,
-    /// All nodes that read or write it. Without users it needs no bytes.
+    /// All nodes that read or write it. A buffer without users needs no bytes.
     pub users: Vec<Node>,
-    /// Other nodes that must come after its alloc.
+    /// Other nodes that must follow its alloc.
     pub after_alloc: Vec<Node>,
-    /// Other nodes that its free must come after.
+    /// Other nodes that its free must follow.
     pub before_free: Vec<Node>,
-    /// True if it stays allocated when the graph ends, as outputs do: it is before no buffer.
+    /// True if it is still allocated when the graph ends, like outputs. It is then before no buffer.
     pub stays: bool,
 }
 
 indices! {
-    /// A row of [`BufferOrder`]: that of a node, or behind all of these that of a rank.
+    /// A row of [`BufferOrder`]: the rows of nodes, followed by the rows of ranks.
     struct OrderRow;
 }
 
@@ -42,14 +42,14 @@ impl OrderRow {
 /// The strict order of the buffers.
 #[derive(Clone, Debug)]
 pub struct BufferOrder {
-    /// The minimal users of each buffer, `after_alloc` included, sorted.
+    /// The minimal users of each buffer, including `after_alloc`, sorted.
     pub begins: Vector<BufferIndex, Vec<Node>>,
-    /// The maximal users of each buffer, `before_free` included, sorted.
+    /// The maximal users of each buffer, including `before_free`, sorted.
     pub ends: Vector<BufferIndex, Vec<Node>>,
     by_rank: Vector<Rank, BufferIndex>,
     rank: Vector<BufferIndex, Rank>,
-    /// The row of a node has the ranks of the buffers whose live range ends before the node begins; the row of a rank has those of the
-    /// buffers that are before the buffer of that rank.
+    /// Node rows first, then rank rows. A node's row holds the ranks of the buffers whose live ranges end before
+    /// the node begins. A rank's row holds the ranks of the buffers that are before its buffer.
     rows: SharedRows<OrderRow>,
     /// The number of nodes.
     nodes: usize,
@@ -60,13 +60,13 @@ impl BufferOrder {
     ///
     /// # Panics
     ///
-    /// If a node is not one of `reach`'s.
+    /// If a user is not a node of `reach`.
     ///
     /// # Complexity
     ///
-    /// O((nodes + reduced edges) × buffers / 512) time and nodes × buffers / 128 bytes where nodes have most ancestors in common with one
-    /// of their predecessors, as in chains, fork-joins and layers; at most O(reduced edges × buffers / 64) time and nodes × buffers / 7
-    /// bytes.
+    /// O((nodes + reduced edges) × buffers / 512) time and nodes × buffers / 128 bytes if each node shares most
+    /// ancestors with one of its predecessors, as in chains, fork-joins and layers. At worst O(reduced edges ×
+    /// buffers / 64) time and nodes × buffers / 7 bytes.
     #[must_use]
     pub fn of(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>) -> BufferOrder {
         let n = buffers.len();
@@ -91,7 +91,8 @@ impl BufferOrder {
             rank[b] = r;
         }
 
-        // Buffers with one maximal user end after that node; those with several, at the first common descendants of these.
+        // A buffer with one maximal user ends after that node. A buffer with several ends at their first common
+        // descendants.
         let mut over_after: Vector<Node, Vec<Rank>> = Vector::filled(Vec::new(), reach.len());
         let mut over_at: Vector<Node, Vec<Rank>> = Vector::filled(Vec::new(), reach.len());
         for b in buffers.ids() {
@@ -126,7 +127,7 @@ impl BufferOrder {
         BufferOrder { begins, ends, by_rank, rank, rows, nodes }
     }
 
-    /// Returns the ranks of the buffers that are before the one of rank `r`: all are less than `r`.
+    /// Returns the ranks of the buffers that are before the buffer of rank `r`. All are less than `r`.
     fn before_row(&self, r: Rank) -> Row<'_> {
         self.rows.row(OrderRow::new(self.nodes + r.index()))
     }
@@ -154,7 +155,7 @@ impl BufferOrder {
         self.before_row(self.rank[c]).ones().map(|r: Rank| self.by_rank[r])
     }
 
-    /// Returns the buffers by rank: a linear extension of the order.
+    /// Returns the buffers by rank, which is a linear extension of the order.
     #[must_use]
     pub fn by_rank(&self) -> &Vector<Rank, BufferIndex> {
         &self.by_rank
@@ -170,7 +171,6 @@ impl BufferOrder {
     pub(super) fn conflicts(&self) -> Conflicts {
         let n = self.len();
         let mut lower: Matrix<Rank> = Matrix::new(n, n);
-        // The used buffers of the ranks so far.
         let mut used = vec![0u64; words(n)];
         let all_before = |r: Rank| words(r.index());
         for r in ids(n).filter(|&r| !self.begins[self.by_rank[r]].is_empty()) {
@@ -180,7 +180,7 @@ impl BufferOrder {
         Conflicts::of_lower(n, lower)
     }
 
-    /// Returns rows by rank: row `r` has the ranks of the buffers that the one of rank `r` is before.
+    /// Returns rows by rank: row `r` holds the ranks of the buffers that the buffer of rank `r` is before.
     pub(super) fn after_rows(&self) -> Matrix<Rank> {
         let n = self.len();
         let mut after = Matrix::new(n, n);

@@ -1,4 +1,4 @@
-//! Placement: greedy in several orders, then search.
+//! Placement of buffers: greedy in several orders, then search.
 
 use super::greedy::{GreedyLayout, Traits, place};
 use super::indices::Rank;
@@ -6,8 +6,8 @@ use super::problem::{Effort, Offsets, Problem};
 use super::{cliques, intervals, portfolio};
 use crate::index::{Vector, wide};
 
-/// Places the buffers of a problem: greedily in several orders, then by search until the lower bound is reached or the steps of `effort` are
-/// used up. The lower bound is the given one or the weight of the heaviest clique.
+/// Places the buffers of a problem: greedily in several orders, then by search. Stops at the lower bound, or when
+/// the steps of `effort` are used up. The lower bound is the given bound or the weight of the heaviest clique.
 #[must_use]
 pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let weight = |clique: &Vec<Rank>| clique.iter().map(|&b| problem.sizes[b]).sum();
@@ -18,7 +18,7 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let enough = steps / 2;
     let mut best: Option<GreedyLayout> = None;
     let traits = Traits::of(problem);
-    // For intervals the order by size packs best, and the steps may not suffice for all orders.
+    // For intervals, the order by size packs best, and the steps may not suffice for all orders.
     for order in traits.orders(intervals.is_some()) {
         let layout = place(problem, &order, &mut steps);
         if best.as_ref().is_none_or(|best| layout.total < best.total) {

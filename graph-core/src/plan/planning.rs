@@ -1,4 +1,4 @@
-//! Plans the buffers of a graph: order, bounds, cliques, offsets.
+//! Plans the buffers of a graph: computes their order, the bounds, cliques and offsets.
 
 use super::bounds::{Floor, antichain, floor};
 use super::indices::{BufferIndex, Rank};
@@ -12,9 +12,9 @@ use crate::reach::Reach;
 /// Offsets in one allocation, and the bounds on its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// The offset of each buffer; 0 for those without users.
+    /// The offset of each buffer; 0 for buffers without users.
     pub offsets: Vector<BufferIndex, u64>,
-    /// The size of the allocation.
+    /// The size of the allocation in bytes.
     pub total: u64,
     /// The lower bound under this order.
     pub bound: Bound<BufferIndex>,
@@ -25,7 +25,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// Returns this plan and behind it that of other memory, whose buffers have the indices from `first` on.
+    /// Appends a plan of other memory. Its buffers get the indices from `first` on.
     #[must_use]
     pub fn and(mut self, other: MemoryPlan, first: usize) -> MemoryPlan {
         self.offsets.extend(other.offsets.iter().map(|offset| offset + self.total));
@@ -39,12 +39,12 @@ impl MemoryPlan {
     }
 }
 
-/// Plans the buffers of a graph. In the bounds and in the plan, sizes are rounded up to the greatest common divisor of all
-/// alignments.
+/// Plans the buffers of a graph. In the bounds and in the plan, sizes are rounded up to the greatest common divisor
+/// of all alignments.
 ///
 /// # Errors
 ///
-/// An alignment of 0; sizes that overflow.
+/// If an alignment is 0, or the sizes overflow.
 ///
 /// # Panics
 ///
@@ -59,7 +59,7 @@ pub fn plan(
     Ok(plan_ordered(reach, &buffers, &order, effort))
 }
 
-/// Plans as [`plan`] does; the sizes of the buffers must be [`rounded`].
+/// Plans like [`plan`]. The sizes of the buffers must be [`rounded`].
 pub(crate) fn plan_ordered(
     reach: &Reach,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
@@ -92,8 +92,8 @@ pub(crate) fn plan_ordered(
     MemoryPlan { offsets, total, bound, floor, optimal }
 }
 
-/// Returns the buffers with their sizes rounded up to the greatest common divisor of all alignments. All offsets are multiples of
-/// it, so the remaining bytes are of no use to others.
+/// Rounds the sizes up to the greatest common divisor of all alignments. All offsets are multiples of it, so no
+/// other buffer could use the remaining bytes.
 pub(crate) fn rounded(
     buffers: &Vector<BufferIndex, PlannerBuffer>,
 ) -> Result<Vector<BufferIndex, PlannerBuffer>, PlanError> {

@@ -1,6 +1,6 @@
-//! A portfolio of searches with different priorities and branching rules, restarted with growing limits: no rule is best for all
-//! problems, and a search with bad early decisions seldom recovers. When all have failed, random priorities take their place, until
-//! the lower bound is reached or no steps are left.
+//! A portfolio of searches with different priorities and branching rules, restarted with growing limits: no rule is
+//! best for all problems, and a search with bad early decisions seldom recovers. When all have failed, random
+//! priorities replace them, until the lower bound is reached or no steps are left.
 
 use super::greedy::{GreedyLayout, Traits};
 use super::indices::Rank;
@@ -12,17 +12,18 @@ use super::search::{self, Outcome, Rule};
 use super::skyline::{self, Preference};
 use crate::index::{Vector, narrow, wide};
 
-/// A search with its parameters.
+/// A search method with its parameters.
 enum Strategy {
-    /// [`search`], for any conflict graph: the priority of each buffer (0 is the highest), and the branching rule.
+    /// [`search`], for any interference graph: the priority of each buffer (0 is the highest), and the branching
+    /// rule.
     Cliques(Vector<Rank, u32>, Rule),
     /// [`skyline`], for live ranges that are intervals.
     Skyline(Preference<'static>),
-    /// The same, with the priority of each buffer.
+    /// [`skyline`], with a priority for each buffer.
     Ranked(Vector<Rank, u32>),
 }
 
-/// Improves `best` until its size is `goal`, a lower bound, or no steps are left.
+/// Improves `best` until its size is `goal`, a lower bound, or until no steps are left.
 pub(super) fn improve(
     problem: &Problem,
     intervals: Option<&Intervals>,
@@ -35,7 +36,7 @@ pub(super) fn improve(
     let grain = grain(problem);
     let mut strategies = strategies(&traits, intervals.is_some());
     let n = wide(problem.sizes.len());
-    // The dead ends after which a search is given up: searches that succeed have few.
+    // The number of dead ends after which a search gives up. Successful searches have few.
     let mut patience = n / 8 + 64;
     let mut tried = 2;
     let mut random = Random::new(n);
@@ -50,7 +51,6 @@ pub(super) fn improve(
             continue;
         }
         if restarts > 0 && *steps == before {
-            // No strategy was run: none is worth the remaining steps.
             break;
         }
         restarts += 1;
@@ -64,12 +64,12 @@ pub(super) fn improve(
     search.best
 }
 
-/// A binary search for the least capacity that a strategy succeeds at.
+/// A binary search for the smallest capacity at which a strategy succeeds.
 struct Bisection<'i, 'p> {
     instance: &'i ProblemTables<'p>,
     intervals: Option<&'i Intervals>,
     best: GreedyLayout,
-    /// A lower bound, raised by each proof that a capacity is too small.
+    /// A lower bound. Raised whenever a capacity is proved too small.
     goal: u64,
     grain: u64,
 }
@@ -84,7 +84,7 @@ impl Bisection<'_, '_> {
         while self.best.total > self.goal {
             let span = self.best.total.saturating_sub(failed);
             let capacity = (failed + span / 2) / self.grain * self.grain;
-            // The last 1/1024 is left to a later round, with larger limits.
+            // The last 1/1024 is left to a later round with larger limits.
             if capacity <= failed || *steps == 0 || span <= self.goal / 1024 {
                 return;
             }
@@ -94,7 +94,8 @@ impl Bisection<'_, '_> {
         }
     }
 
-    /// Returns true if one of the first `tried` strategies finds offsets within `capacity`, and moves that one to the front.
+    /// Returns true if one of the first `tried` strategies finds offsets within `capacity`, and moves that strategy
+    /// to the front.
     fn reach(
         &mut self,
         capacity: u64,
@@ -117,7 +118,7 @@ impl Bisection<'_, '_> {
         false
     }
 
-    /// Runs one search and updates `best` or `goal` by its outcome.
+    /// Runs one search, and updates `best` or `goal` from its outcome.
     fn search(&mut self, capacity: u64, strategy: &Strategy, patience: u64, steps: &mut u64) -> Outcome {
         let Problem { sizes, cliques, .. } = self.instance.problem;
         let outcome = match (strategy, self.intervals) {
@@ -128,7 +129,8 @@ impl Bisection<'_, '_> {
                 let preference = Preference::Given(priority);
                 skyline::search(intervals, sizes, capacity, preference, patience, steps)
             }
-            // A search scans all cliques once a buffer: too much if that takes a quarter of the remaining steps.
+            // A search scans all cliques once for each buffer. That is too much if it takes a quarter of the
+            // remaining steps.
             (Strategy::Cliques(..), Some(_))
                 if wide(sizes.len() * (cliques.len() + sizes.len() / 8)) > *steps / 4 =>
             {
@@ -151,13 +153,13 @@ impl Bisection<'_, '_> {
     }
 }
 
-/// Returns the greatest common divisor of all sizes and alignments: all offsets are multiples of it.
+/// Returns the greatest common divisor of all sizes and alignments. All offsets are multiples of it.
 fn grain(problem: &Problem) -> u64 {
     problem.sizes.iter().chain(&problem.aligns).copied().fold(0, common_divisor).max(1)
 }
 
-/// Returns the strategies, the most promising first. The last two clique searches lower one plan of the ablation table, by 1.6 %
-/// (benches/results/ablation.md); the other plans need only the first four.
+/// Returns the strategies, most promising first. The last two clique searches lower one plan of the ablation table
+/// by 1.6 % (benches/results/ablation.md). The other plans need only the first four.
 fn strategies(traits: &Traits, are_intervals: bool) -> Vec<Strategy> {
     let Traits { size, width, contention, area, .. } = traits;
     let by_contention = priorities(&traits.order([contention, area, width]));
@@ -183,7 +185,7 @@ fn strategies(traits: &Traits, are_intervals: bool) -> Vec<Strategy> {
     strategies
 }
 
-/// Returns a strategy for a restart: a random mixture of the orders of the buffers, with noise.
+/// Returns a strategy for a restart: a random mixture of the buffer orders, with noise.
 fn perturbed(traits: &Traits, by_skyline: bool, random: &mut Random) -> Strategy {
     let Traits { size, width, contention, area, .. } = traits;
     let n = size.len();

@@ -1,4 +1,4 @@
-//! The placement problem: buffers with sizes, alignments and conflicts; the effort; the solution; errors.
+//! The placement problem and its solution: buffers with sizes, alignments and conflicts, the effort, and errors.
 
 use std::fmt;
 
@@ -6,15 +6,16 @@ use super::conflict::Conflicts;
 use super::indices::{BufferIndex, Rank};
 use crate::index::{Vector, wide};
 
-/// The maximum sum of all sizes: sums of offsets and sizes then fit in 63 bits.
+/// The maximum sum of all sizes. Sums of offsets and sizes then fit into 63 bits.
 pub const MOST_BYTES: u64 = 1 << 62;
 
-/// Returns the bytes that a buffer takes if all lie one after another: its size rounded up to its alignment. `None` on overflow.
+/// Returns the bytes of a buffer if all buffers are placed one after another: the size rounded up to the alignment.
+/// `None` on overflow.
 pub(crate) fn room(size: u64, align: u64) -> Option<u64> {
     size.checked_next_multiple_of(align)
 }
 
-/// A lower bound on the bytes of a placement, and the buffers that need as many at once.
+/// A lower bound on the bytes of a placement, and the buffers that need them at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound<B> {
     /// The bytes.
@@ -29,7 +30,7 @@ impl<B> Default for Bound<B> {
     }
 }
 
-/// Buffers to place so that no two conflicting ones share bytes.
+/// Buffers to place such that no two conflicting ones share bytes.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The bytes of each buffer.
@@ -38,20 +39,20 @@ pub struct Problem {
     pub aligns: Vector<Rank, u64>,
     /// The pairs of buffers that need disjoint bytes.
     pub conflicts: Conflicts,
-    /// The sort key of each buffer by the begin of its live range.
+    /// A sort key for each buffer: when its live range begins.
     pub begins: Vector<Rank, i64>,
-    /// Cliques of the conflict graph; every buffer of non-zero size is in at least one.
+    /// Cliques of the interference graph. Every buffer with nonzero size is in at least one.
     pub cliques: Vec<Vec<Rank>>,
     /// A lower bound on the bytes.
     pub bound: Bound<Rank>,
 }
 
-/// The amount of work for a plan. Work is counted, not timed: equal inputs give equal plans.
+/// The amount of work spent on a plan. Work is counted, not timed, so equal inputs give equal plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
     /// Greedy placement in some orders, and hardly any search.
     Quick,
-    /// The effort of builds: 1,000 buffers take less than 20 milliseconds.
+    /// The effort of builds: less than 20 milliseconds for 1,000 buffers.
     #[default]
     Default,
     /// Seconds for hard problems: the search ends at the lower bound, or when its steps are used up.
@@ -59,7 +60,8 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Returns the number of steps. Some work that grows with the number of buffers is not counted, so the default decreases with it.
+    /// Returns the number of steps. Some work that grows with the number of buffers is not counted, so the default
+    /// decreases with that number.
     pub(super) fn steps(self, buffers: usize) -> u64 {
         match self {
             Effort::Quick => 3_000_000,
@@ -69,12 +71,12 @@ impl Effort {
     }
 }
 
-/// The reason why buffers cannot be planned.
+/// Why buffers cannot be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanError {
-    /// A buffer's alignment is 0.
+    /// The alignment of this buffer is 0.
     NoAlignment(BufferIndex),
-    /// The sum of the sizes is out of range.
+    /// The sum of the sizes exceeds [`MOST_BYTES`] at this buffer.
     Overflow(BufferIndex),
 }
 

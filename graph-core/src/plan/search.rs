@@ -1,24 +1,24 @@
-//! Complete search for buffers with any conflict graph: whether they fit into a capacity, and where. Branch and bound with
-//! propagation of lower bounds and conflict-directed backjumping.
+//! Complete search for buffers with any interference graph: finds offsets within a capacity or proves that there
+//! are none. Branch and bound with propagation of lower bounds and conflict-directed backjumping.
 //!
-//! The search looks for a canonical solution: the one with the least sum of offsets, each weighted by the size of the buffer and a factor
-//! that falls with its priority. In it
-//! - each buffer lies at 0 or on top of a conflicting one;
+//! The search looks for a canonical solution: one with the least weighted sum of offsets. The weight is the size of
+//! the buffer times a factor that decreases with its priority. In a canonical solution
+//! - each buffer is at 0 or on top of a conflicting buffer;
 //! - no buffer fits into free bytes below it;
-//! - of two twins (buffers with equal closed neighbourhoods in the conflict graph) that lie on top of one another, the one of higher
-//!   priority is below.
+//! - of two twins (buffers with equal closed neighbourhoods in the interference graph) on top of one another, the
+//!   one with higher priority is below.
 //!
-//! Partial placements that violate one of the three are pruned.
+//! Partial placements that violate one of these are pruned.
 //!
-//! The unplaced buffers of a clique lie on top of one another. So they need the sum of their sizes above the *floor* of the
-//! clique, the lowest offset that any of them can have. A step takes a clique with a low floor and branches: one of its buffers
-//! that can lie on the floor is placed there, or all of these are *deferred*: none of them lies there, each waits for an
-//! unplaced neighbour to be placed below it. The alternatives are exhaustive and exclude each other. Cliques with few alternatives
-//! come first.
+//! The unplaced buffers of a clique are on top of one another. So they need the sum of their sizes above the
+//! *floor* of the clique, the lowest offset that any of them can have. A step branches on a clique with a low
+//! floor: one of its buffers that can be at the floor is placed there, or all of these are *deferred*. A deferred
+//! buffer waits for an unplaced neighbour to be placed below it. The alternatives are exhaustive and exclude each
+//! other. Cliques with few alternatives come first.
 //!
-//! Each lower bound on an offset carries a reason: the set of decisions, by level, that it follows from. The conflict set of a
-//! dead end is the union of the reasons of the bounds involved, and the search jumps back to the latest decision in it. Independent
-//! components of the conflict graph are thus solved independently.
+//! Each lower bound on an offset carries a reason: the set of decisions, by level, that imply it. The conflict set
+//! of a dead end is the union of the reasons of the bounds involved, and the search jumps back to the latest
+//! decision in it. So independent components of the interference graph are solved independently.
 //!
 //! Work is counted in steps, not timed: equal inputs give equal results.
 
@@ -37,16 +37,16 @@ use bounds::OffsetBounds;
 use cliques::CliqueTable;
 use decisions::DecisionStack;
 
-/// The choice of the clique to branch on, among those whose floor is settled.
+/// How to choose the clique to branch on, among the cliques with settled floors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The one with the fewest alternatives.
+    /// The clique with the fewest alternatives.
     Fewest,
-    /// The one with the lowest floor; of several, the one with the fewest alternatives.
+    /// The lowest floor, then the fewest alternatives.
     Lowest,
-    /// The one with the lowest floor; of several, the one with the least room below the capacity.
+    /// The lowest floor, then the least room below the capacity.
     Tightest,
-    /// The one with the lowest floor; of several, the one with the buffer of highest priority.
+    /// The lowest floor, then the buffer with the highest priority.
     Priority,
 }
 
@@ -61,8 +61,8 @@ pub(super) enum Outcome {
     Unknown,
 }
 
-/// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`; gives up when no steps are
-/// left, or after `patience` dead ends.
+/// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`. Gives up
+/// when no steps are left, or after `patience` dead ends.
 pub(super) fn search(
     instance: &ProblemTables<'_>,
     capacity: u64,
@@ -87,7 +87,7 @@ enum Next {
     DeadEnd,
 }
 
-/// The search below one capacity.
+/// The search for offsets within one capacity.
 struct CliqueSearch<'p> {
     problem: &'p Problem,
     twins: &'p Vector<Rank, Vec<Rank>>,
@@ -111,7 +111,7 @@ impl<'p> CliqueSearch<'p> {
         steps: u64,
     ) -> CliqueSearch<'p> {
         let problem = instance.problem;
-        // A branch has at most one level for each placed buffer, and those at which buffers are deferred.
+        // A branch has at most one level for each placed buffer, plus the levels that defer buffers.
         let row_words = words(2 * problem.sizes.len() + 64);
         CliqueSearch {
             problem,
@@ -131,7 +131,7 @@ impl<'p> CliqueSearch<'p> {
         self.steps = self.steps.saturating_sub(wide(steps));
     }
 
-    /// Returns the number of words of a set of levels.
+    /// Returns the number of words in a set of levels.
     fn row_words(&self) -> usize {
         self.dead_end.len()
     }
@@ -160,7 +160,8 @@ impl<'p> CliqueSearch<'p> {
         }
     }
 
-    /// Propagates the bounds and chooses the clique to branch on. At a dead end `dead_end` is its conflict set.
+    /// Propagates the bounds and chooses the clique to branch on. At a dead end, sets `dead_end` to its conflict
+    /// set.
     fn propagate(&mut self) -> Next {
         if self.bounds.any_deferred() && !self.lift_deferred() {
             return Next::DeadEnd;
@@ -190,7 +191,7 @@ impl<'p> CliqueSearch<'p> {
                 self.spend(unplaced.len() * self.row_words() / 4);
                 return Next::DeadEnd;
             }
-            // Unplaced buffers fit below this floor: the cliques of lower floors come first.
+            // Unplaced buffers fit below this floor, so cliques with lower floors come first.
             if !floor.settled || floor.at >= lowest_top {
                 continue;
             }
@@ -206,12 +207,14 @@ impl<'p> CliqueSearch<'p> {
                 best = (key, s);
             }
         }
-        // The lowest unplaced buffer is not deferred, so its clique is settled, and its floor is below every top.
+        // The lowest unplaced buffer is not deferred. So its clique is settled, and the clique's floor is below
+        // every top.
         debug_assert_ne!(best.1, CliqueIndex::NONE);
         Next::Branch(best.1)
     }
 
-    /// Raises the bounds of deferred buffers: each lies on top of a neighbour that is not placed. Returns false at a dead end.
+    /// Raises the bounds of deferred buffers, each of which is on top of an unplaced neighbour. Returns false at a
+    /// dead end.
     fn lift_deferred(&mut self) -> bool {
         let problem = self.problem;
         let mut again = true;
@@ -224,9 +227,9 @@ impl<'p> CliqueSearch<'p> {
                 let beside = self.bounds.lowest_beside(b, problem);
                 let conflict_words = problem.conflicts.row(b).len();
                 self.spend(conflict_words * 8);
-                // All unplaced neighbours lie above the free bytes that this buffer was deferred from: it would fit there.
+                // All unplaced neighbours are above the free bytes from which this buffer was deferred: it would
+                // fit there.
                 let slides = beside.low >= self.bounds.resting(b) + problem.sizes[b];
-                // Without an unplaced neighbour it can lie nowhere else.
                 let low = if beside.top == u64::MAX {
                     u64::MAX
                 } else {
@@ -249,13 +252,13 @@ impl<'p> CliqueSearch<'p> {
         true
     }
 
-    /// Invalidates the floors that depend on `b`: those at or above `from`.
+    /// Marks the floors at or above `from` that depend on `b` as stale.
     fn invalidate_floors(&mut self, b: Rank, from: u64) {
         self.cliques.invalidate_from(b, from);
         self.spend(self.cliques.count_of(b));
     }
 
-    /// Opens a decision on a clique whose floor is settled.
+    /// Opens a decision on a clique with a settled floor.
     fn open(&mut self, clique: CliqueIndex) {
         let floor = self.cliques.floor(clique).at;
         self.decisions.open(self.bounds.trail_length());
@@ -270,7 +273,8 @@ impl<'p> CliqueSearch<'p> {
         self.decisions.sort_candidates(self.priority);
     }
 
-    /// Applies the next alternative of the last decision: each buffer that can lie on the floor, then to defer all of them.
+    /// Applies the next alternative of the last decision: places the next buffer that can be at the floor, and
+    /// finally defers all of them.
     fn advance(&mut self) {
         let level = self.decisions.top();
         while let Some(b) = self.decisions.next_candidate() {
@@ -332,9 +336,8 @@ impl<'p> CliqueSearch<'p> {
         }
     }
 
-    /// Returns true if `b` would lie right on top of a twin of lower priority: the two can be swapped.
+    /// Returns true if `b` would be directly on top of a twin with lower priority: swapping them is canonical.
     fn swaps(&self, b: Rank) -> bool {
-        // Only then is the end of `b` aligned for the twin.
         let exact = self.problem.sizes[b].is_multiple_of(self.problem.aligns[b]);
         exact
             && self.twins[b].iter().any(|&a| {
@@ -343,8 +346,8 @@ impl<'p> CliqueSearch<'p> {
             })
     }
 
-    /// Jumps back to the latest decision in the conflict set `dead_end` that has an alternative left, and applies that one. Returns
-    /// false if none has.
+    /// Jumps back to the latest decision in `dead_end` with a remaining alternative, and applies that alternative.
+    /// Returns false if there is none.
     fn backjump(&mut self) -> bool {
         loop {
             let Some(level) = last::<DecisionLevel>(&self.dead_end) else {

@@ -1,7 +1,7 @@
-//! Linear extensions of the order of the nodes that stay within the limits of memories: the nodes one after the other.
+//! Finds linear extensions of the order of the nodes that stay within the limits of memories.
 //!
-//! The arms of an `if` or a `match`, or the body of a `while`, stand in one run: nothing outside of them runs in between, for no
-//! edge crosses their borders.
+//! The statements of one conditional statement are consecutive in a sequence: nothing outside runs in between,
+//! since no edge crosses the borders of bodies.
 
 use super::indices::BufferIndex;
 use super::order::{BufferOrder, PlannerBuffer};
@@ -12,11 +12,11 @@ use crate::scopes::{ScopeId, Scopes};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The most states that the search visits.
+/// The maximum number of states that the search visits.
 const MOST_STATES: usize = 20_000;
 
 indices! {
-    /// An index in a linear extension.
+    /// An index into a linear extension.
     pub(super) struct SequenceIndex;
 }
 
@@ -39,26 +39,26 @@ impl Sequence {
     }
 }
 
-/// The priority of the nodes that are ready.
+/// The priority among ready nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guide {
-    /// The longest path to the end first.
+    /// The node with the longest path to the end first.
     Path,
-    /// The node after which the fewest bytes are live first.
+    /// The node that leaves the fewest bytes live first.
     Bytes,
 }
 
-/// The live bytes of a memory while the nodes run one after the other.
+/// The live bytes of a memory while the nodes run in sequence.
 struct LiveBytes<'a> {
     buffers: &'a Vector<BufferIndex, PlannerBuffer>,
     order: &'a BufferOrder,
-    /// For each node the buffers of which it is a minimal user.
+    /// For each node, the buffers that it is a minimal user of.
     begins: Vector<Node, Vec<BufferIndex>>,
-    /// For each node the buffers of which it is a maximal user.
+    /// For each node, the buffers that it is a maximal user of.
     ends: Vector<Node, Vec<BufferIndex>>,
-    /// The number of minimal users of each buffer that have run.
+    /// For each buffer, the number of its minimal users that have run.
     begun: Vector<BufferIndex, usize>,
-    /// The number of maximal users of each buffer that have run.
+    /// For each buffer, the number of its maximal users that have run.
     ended: Vector<BufferIndex, usize>,
     live: u64,
 }
@@ -101,10 +101,11 @@ impl<'a> LiveBytes<'a> {
     }
 }
 
-/// Returns a linear extension with at most `most` live bytes of each memory at each node, or `None` if the search finds none. A memory is
-/// its buffers and their order.
+/// Returns a linear extension with at most `most` live bytes of each memory at each node. `None` if the search
+/// finds none. A memory is given by its buffers and their order.
 ///
-/// Depth-first search over sets of nodes that have run. The live bytes depend on the set alone, so each set is visited once.
+/// Depth-first search over sets of nodes that have run. The live bytes depend only on the set, so each set is
+/// visited once.
 pub(super) fn within<'a>(
     reach: &Reach,
     scopes: &'a Scopes,
@@ -116,7 +117,6 @@ pub(super) fn within<'a>(
     let n = reach.len();
     let mut prefix = Prefix::of(reach, scopes, memories);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
-    // For each step the untried alternatives, the best one last, and the live bytes before it.
     let mut choices: Vec<(Vec<Node>, Vec<u64>)> = Vec::new();
     let mut states = 0;
     while prefix.nodes.len() < n {
@@ -144,20 +144,20 @@ pub(super) fn within<'a>(
     Some(Sequence::of(prefix.nodes))
 }
 
-/// The nodes that have run, in their order.
+/// The nodes that have run, in order.
 struct Prefix<'a> {
-    /// One for each memory.
+    /// The live bytes of each memory.
     bytes: Vec<LiveBytes<'a>>,
     nodes: Vec<Node>,
-    /// The same nodes as a set.
+    /// The same nodes as a bit set.
     done: Vec<u64>,
-    /// The nodes whose predecessors have run.
+    /// The nodes that are ready: all their predecessors have run.
     ready: BTreeSet<Node>,
-    /// The number of direct predecessors of each node that have not run.
+    /// For each node, the number of direct predecessors that have not run.
     waits: Vector<Node, usize>,
     succs: Vector<Node, Vec<Node>>,
     scopes: &'a Scopes,
-    /// The conditional statements that have begun and not ended, by their first arms, each inside the one before.
+    /// The open conditional statements, by their first arms, outermost first.
     open: Vec<ScopeId>,
 }
 
@@ -185,13 +185,13 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// Returns true if a ready node may run next: one of the innermost conditional statement that has begun.
+    /// Returns true if a ready node may run next: it belongs to the innermost open conditional statement.
     fn fits(&self, v: Node) -> bool {
         self.scopes.runs_within(v) == self.open.last().copied()
             || self.scopes.is_memory(v, !self.succs[v].is_empty())
     }
 
-    /// Returns the live bytes of all memories after `v`, if at most `most` are live while it runs next.
+    /// Returns the live bytes of all memories after `v`. `None` if more than `most` are live while it runs.
     fn next(&self, v: Node, most: &[u64]) -> Option<u64> {
         let mut sum = 0;
         for (bytes, &most) in self.bytes.iter().zip(most) {
@@ -204,7 +204,7 @@ impl<'a> Prefix<'a> {
         Some(sum)
     }
 
-    /// Returns the ready nodes with at most `most` live bytes of each memory, the best one last.
+    /// Returns the ready nodes that stay within `most`, best one last.
     fn alternatives(&self, most: &[u64], tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
         let ready = self.ready.iter().filter(|&&v| self.fits(v));
         let mut open: Vec<(Node, u64)> =
@@ -233,7 +233,7 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// Removes the last node; `live` are the live bytes before it. `None` if there is none.
+    /// Removes the last node. `live` are the live bytes before it. `None` if there are no nodes.
     fn pop(&mut self, live: &[u64]) -> Option<()> {
         let v = self.nodes.pop()?;
         self.bytes.iter_mut().zip(live).for_each(|(bytes, &live)| bytes.undo(v, live));

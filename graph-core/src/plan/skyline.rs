@@ -1,19 +1,20 @@
-//! Complete search for buffers whose live ranges are intervals: a variant of the skyline heuristic for strip packing, with
-//! branching and conflict-directed backjumping.
+//! Complete search for buffers whose live ranges are intervals: a variant of the skyline heuristic for strip
+//! packing, with branching and conflict-directed backjumping.
 //!
-//! The buffers placed so far make a skyline: a height for each time. A valley is a segment of the skyline between two higher
-//! ones. Buffers can be shifted down until each rests on the floor or on another one, so whatever covers the lowest free bytes of a
-//! valley lies inside the valley and on its floor. The search branches on one end of a valley. Either some buffer is the first
-//! on the floor, seen from that end, and the part before it is wasted up to the top of the buffer or the wall, whichever is lower.
-//! Or no buffer lies on the floor, and the valley is wasted up to its lower wall.
+//! The placed buffers form a skyline: a height for each time. A valley is a segment of the skyline between two
+//! higher ones. Buffers can be shifted down until each rests on the floor or on another buffer. So a buffer that
+//! covers the lowest free bytes of a valley is inside the valley and on its floor. The search branches on one end
+//! of a valley. Either some buffer is the first one on the floor, seen from that end; the part before it is then
+//! wasted up to the top of the buffer or of the wall, whichever is lower. Or no buffer is on the floor, and the
+//! valley is wasted up to its lower wall.
 //!
-//! The slack of a time is the capacity less the bytes live at that time: the bytes that may be wasted there. Where the slack is
-//! small, only buffers that begin (or end) near the end of the valley can come first. The end with the fewest alternatives is
-//! branched on first.
+//! The slack of a time is the capacity minus the bytes live at that time: the bytes that may be wasted there. If
+//! the slack is small, only buffers that begin (or end) near the end of the valley can come first. The search
+//! branches on the end with the fewest alternatives first.
 //!
-//! The conflict set of a dead end holds the decisions that it follows from: those below the valley, those that make its
-//! walls, those that placed a buffer of the valley elsewhere, and those that used up the slack. The search jumps back to
-//! the latest of them.
+//! The conflict set of a dead end holds the decisions that imply it: those below the valley, those that form its
+//! walls, those that placed a buffer of the valley elsewhere, and those that used up the slack. The search jumps
+//! back to the latest of them.
 //!
 //! Work is counted in steps, not timed: equal inputs give equal results.
 
@@ -30,21 +31,21 @@ use crate::index::{Index, Vector, wide};
 use heights::{Segment, Skyline, UNCOUNTED, Walls};
 use slack::SlackTable;
 
-/// The order of the candidates at the end of a valley that waste equally much and close it equally well.
+/// The order of candidates at the end of a valley that waste equally many bytes and close the valley equally well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preference<'p> {
     /// The largest buffer first.
     Large,
-    /// The buffer with the longest live range first.
+    /// The longest live range first.
     Long,
-    /// The buffer with the largest product of size and length of its live range first.
+    /// The largest product of size and length of the live range first.
     Wide,
-    /// The buffer of the highest priority first; 0 is the highest.
+    /// The highest priority first; 0 is the highest.
     Given(&'p Vector<Rank, u32>),
 }
 
-/// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`; gives up when no steps are
-/// left, or after `patience` dead ends.
+/// Searches for offsets at which all buffers end at or below `capacity`. Subtracts the work from `steps`. Gives up
+/// when no steps are left, or after `patience` dead ends.
 pub(super) fn search(
     intervals: &Intervals,
     sizes: &Vector<Rank, u64>,
@@ -62,23 +63,23 @@ pub(super) fn search(
     outcome
 }
 
-/// The parts of a valley that an alternative takes.
+/// The parts of a valley that an alternative uses.
 struct ValleyParts {
-    /// The part that is wasted.
+    /// The wasted part.
     empty: TimeRange,
-    /// The part that the buffer fills.
+    /// The part under the buffer.
     filled: TimeRange,
 }
 
-/// The end of a valley that is branched on.
+/// The end of a valley that the search branches on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Left,
     Right,
 }
 
-/// An alternative at the end of a valley: the first buffer on the floor (`NONE` for none), and the height up to which the part before
-/// it is wasted.
+/// An alternative at the end of a valley: the first buffer on the floor (`NONE` for none), and the height up to
+/// which the part before it is wasted.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     buffer: Rank,
@@ -92,7 +93,7 @@ struct Candidate {
 struct CandidateRank {
     /// The wasted bytes.
     wasted: u64,
-    /// The less, the more segments merge.
+    /// The smaller, the more segments merge.
     class: u8,
     preference: u64,
 }
@@ -101,23 +102,25 @@ struct CandidateRank {
 struct ValleyFrame {
     valley: Segment,
     end: End,
-    /// The index of its first alternative in `candidates`; they end where those of the next frame begin.
+    /// The index of its first alternative in `candidates`. Its alternatives end where those of the next frame
+    /// begin.
     candidates: usize,
     next: usize,
     /// The index in `snapshots` of the segments before the decision.
     snapshot: usize,
 }
 
-/// The buffers by the ends of their live ranges.
+/// The buffers, by the ends of their live ranges.
 struct BuffersByEnd {
-    /// The buffers whose live range begins at a time.
+    /// The buffers whose live range begins at each time.
     starts: Vector<Time, Vec<Rank>>,
-    /// The buffers whose live range ends right before a time.
+    /// The buffers whose live range ends right before each time.
     ends: Vector<Time, Vec<Rank>>,
 }
 
 impl BuffersByEnd {
-    /// Returns the time at a distance of `step` from an end of a valley, and the buffers whose live range begins (or ends) there.
+    /// Returns the time at distance `step` from an end of a valley, and the buffers whose live range begins (or
+    /// ends) there.
     #[inline]
     fn at_end(&self, valley: TimeRange, end: End, step: usize) -> (Time, &[Rank]) {
         match end {
@@ -133,10 +136,10 @@ impl BuffersByEnd {
     }
 }
 
-/// The offsets of the buffers that are placed, and the number of those that are not.
+/// The offsets of the placed buffers, and the number of unplaced ones.
 struct Placement {
     offsets: Vector<Rank, u64>,
-    /// The decision that placed a buffer, or `NONE`.
+    /// The decision that placed each buffer, or `NONE`.
     level: Vector<Rank, DecisionLevel>,
     unplaced: usize,
 }
@@ -166,7 +169,8 @@ struct ValleySearch<'l> {
     skyline: Skyline,
     frames: Vec<ValleyFrame>,
     candidates: Vec<Candidate>,
-    /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others, follow from.
+    /// Row `d` is the conflict set of decision `d`: the decisions that imply the failure of its tried alternatives,
+    /// and the absence of others.
     conflict_sets: Vec<u64>,
     /// The conflict set of the last dead end.
     dead_end: Vec<u64>,
@@ -241,7 +245,7 @@ impl<'l> ValleySearch<'l> {
         DecisionLevel::new(self.frames.len() - 1)
     }
 
-    /// Returns the number of words of a set of levels.
+    /// Returns the number of words in a set of levels.
     fn row_words(&self) -> usize {
         self.dead_end.len()
     }
@@ -250,7 +254,8 @@ impl<'l> ValleySearch<'l> {
         self.steps = self.steps.saturating_sub(wide(steps));
     }
 
-    /// Returns the valley end with the fewest alternatives. `None` at a dead end, whose conflict set is then in `dead_end`.
+    /// Returns the valley end with the fewest alternatives. `None` at a dead end; its conflict set is then in
+    /// `dead_end`.
     fn choose(&mut self) -> Option<(usize, End)> {
         let mut best = (u32::MAX, u64::MAX, 0, End::Left);
         for at in 0..self.skyline.segments().len() {
@@ -289,7 +294,6 @@ impl<'l> ValleySearch<'l> {
         let Segment { span: valley, height, .. } = self.skyline.segments()[at];
         let Walls { left, right } = self.skyline.walls(at);
         let wall = if end == End::Left { left } else { right };
-        // The least slack of the times passed.
         let mut room = u64::MAX;
         let mut looked = 0;
         for step in 0..valley.length() {
@@ -317,7 +321,7 @@ impl<'l> ValleySearch<'l> {
         }
     }
 
-    /// Adds to `reason` the decisions from which it follows that a valley end has exactly its alternatives.
+    /// Adds to `reason` the decisions that imply that a valley end has exactly its alternatives.
     fn explain(&mut self, at: usize, end: End, reason: &mut [u64]) {
         let Segment { span: valley, height, .. } = self.skyline.segments()[at];
         let mut room = u64::MAX;
@@ -344,7 +348,6 @@ impl<'l> ValleySearch<'l> {
         ];
         for time in beside.into_iter().flatten() {
             self.skyline.explain_wall(time, height, reason);
-            // The height of the wall limits what can be wasted.
             if room > 0 {
                 self.skyline.explain_height(time, reason);
             }
@@ -465,8 +468,8 @@ impl<'l> ValleySearch<'l> {
         self.spend(2 * touched + self.skyline.segments().len());
     }
 
-    /// Jumps back to the latest decision in the conflict set `dead_end` that has an alternative left, and applies that one. Returns
-    /// false if none has.
+    /// Jumps back to the latest decision in `dead_end` with a remaining alternative, and applies that alternative.
+    /// Returns false if there is none.
     fn backjump(&mut self) -> bool {
         let row_words = self.row_words();
         while let Some(latest) = last::<DecisionLevel>(&self.dead_end) {
@@ -498,7 +501,7 @@ impl<'l> ValleySearch<'l> {
     }
 }
 
-/// Returns the parts of a valley that an alternative takes.
+/// Returns the parts of a valley that an alternative uses.
 fn taken(intervals: &Intervals, valley: TimeRange, end: End, buffer: Rank) -> ValleyParts {
     if buffer == Rank::NONE {
         return ValleyParts { empty: valley, filled: TimeRange::new(valley.to, valley.to) };

@@ -1,4 +1,4 @@
-//! The picture of a plan: the offsets of buffers over the levels of a graph.
+//! Draws a plan: the offsets of buffers over the levels of a graph.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,36 @@ use crate::reach::{Node, Reach};
 
 const LEFT: f64 = 84.0;
 const TOP: f64 = 64.0;
-/// The strip beside the boxes that shows how many buffers use the same bytes.
+/// The width of the strip beside the boxes that shows how many buffers share each byte.
 const STRIP: f64 = 18.0;
-/// The width of a character of a name.
+/// The width of a character in a name.
 const CHARACTER: f64 = 6.1;
-/// The most levels whose statements are named below them.
+/// The maximum number of levels for which statements are named below.
 const MOST_NAMED: usize = 40;
 /// The height of a row of brackets.
 const ROW: f64 = 18.0;
 
-/// A buffer in a picture.
+/// The label of a buffer in a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Label {
     /// Its path: `block[3].attention.q`.
     pub name: String,
-    /// The body of a condition that it stands in, by its name.
+    /// The name of the conditional body that contains it.
     pub body: Option<String>,
-    /// Its number among all buffers of the program, which scripts of a page find it by.
+    /// Its number among all buffers of the program. Scripts in a page use it to find the box.
     pub number: usize,
 }
 
-/// A part of an axis with a name.
+/// A named range of an axis.
 #[derive(Clone, Debug)]
 pub struct Span<T> {
     /// The name.
     pub name: String,
-    /// The begin.
+    /// The start.
     pub from: T,
     /// The end, exclusive.
     pub to: T,
-    /// The nesting.
+    /// The nesting depth.
     pub depth: u32,
 }
 
@@ -54,11 +54,11 @@ pub struct Labels {
     pub buffers: Vector<BufferIndex, Label>,
     /// The statements of each level.
     pub steps: Vec<String>,
-    /// The bodies of conditions, over levels.
+    /// The conditional bodies, as ranges of levels.
     pub bodies: Vec<Span<u32>>,
-    /// The devices, over bytes; none if there is one.
+    /// The devices, as ranges of bytes. Empty if there is only one.
     pub devices: Vec<Span<u64>>,
-    /// More of the explanation, or nothing.
+    /// Text that is appended to the explanation.
     pub note: String,
 }
 
@@ -72,20 +72,20 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Returns the levels of an order: the nodes before each on the longest path.
+    /// Makes the levels of an order: for each node, the number of nodes before it on a longest path.
     #[must_use]
     pub fn of(reach: &Reach) -> Levels {
         Levels { of: reach.levels().clone(), depth: reach.depth() }
     }
 }
 
-/// Draws buffers as boxes: levels of the graph on the horizontal axis, bytes of the allocation on the vertical one. The strip at
-/// the right is the darker the more buffers use its bytes. The buffers of the bound, which pairwise interfere, are outlined in red,
-/// those in a body of a condition by dashes.
+/// Draws buffers as boxes, over levels of the graph (horizontal) and bytes of the allocation (vertical). The strip
+/// at the right is darker the more buffers share a byte. The buffers of the bound, which interfere pairwise, have
+/// red outlines; those in a conditional body have dashed outlines.
 ///
 /// # Panics
 ///
-/// If the plan is not one of these buffers, or a user has no level.
+/// If the plan does not belong to these buffers, or a user has no level.
 #[must_use]
 pub fn memory_svg(
     levels: &Levels,
@@ -98,7 +98,7 @@ pub fn memory_svg(
     let axes = Axes::of(levels.depth, plan, labels);
     let mut canvas = Canvas::open(axes.right() + STRIP + 40.0, axes.bottom() + axes.below());
     captions(&mut canvas, buffers, plan, labels);
-    // The buffers of the bound are drawn last: no box covers their outlines.
+    // The buffers of the bound are drawn last, so that no box covers their outlines.
     let mut order: Vec<BufferIndex> =
         buffers.ids().filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
     if order.is_empty() {
@@ -115,7 +115,7 @@ pub fn memory_svg(
         let to = if buffer.stays { axes.levels } else { to };
         let unnamed = || Label { name: b.to_string(), number: b.index(), body: None };
         let label = labels.buffers.get(b).cloned().unwrap_or_else(unnamed);
-        // The turns of a loop have one colour.
+        // All iterations of a loop have the same colour.
         let next = colours.len();
         let colour = *colours.entry(folded(&label.name)).or_insert(next);
         let fill = FILLS[colour % FILLS.len()];
@@ -157,11 +157,11 @@ fn captions(
     canvas.text(LEFT, 42.0, Style::faint(12.0), &text);
 }
 
-/// A buffer over the levels at which it is live.
+/// A buffer, over the levels where it is live.
 struct BufferBox {
     label: Label,
     from: u32,
-    /// The level behind the last one.
+    /// One past the last level.
     to: u32,
     offset: u64,
     size: u64,
@@ -170,21 +170,20 @@ struct BufferBox {
     critical: bool,
 }
 
-/// The scales of a picture: levels on the horizontal axis, bytes on the vertical one.
+/// The scales of a picture: levels are horizontal, bytes vertical.
 struct Axes<'l> {
     levels: u32,
     total: u64,
     width: f64,
     height: f64,
     labels: &'l Labels,
-    /// The brackets below the axis: calls, and bodies of conditions.
+    /// The brackets below the axis: calls and conditional bodies.
     brackets: Vec<Span<u32>>,
 }
 
 impl<'l> Axes<'l> {
     fn of(depth: u32, plan: &MemoryPlan, labels: &'l Labels) -> Axes<'l> {
         let levels = depth.max(1);
-        // Rows of names, where the boxes are of one size.
         let height = (17.0 * count(plan.bound.buffers.len())).clamp(360.0, 900.0);
         let width = (20.0 * f64::from(levels)).clamp(860.0, 2400.0);
         let mut brackets = labels.bodies.clone();
@@ -234,7 +233,6 @@ impl<'l> Axes<'l> {
         for byte in lines {
             let y = self.y(byte);
             canvas.line(LEFT, y, self.right(), y, GRID);
-            // The whole has a number of its own, above its line.
             if y > TOP + 13.0 {
                 canvas.text(LEFT - 8.0, y + 4.0, Style::faint(11.0).at_end(), &bytes(byte));
             }
@@ -271,7 +269,7 @@ impl<'l> Axes<'l> {
         }
     }
 
-    /// Draws a bracket below the levels of a span, with its name if there is room.
+    /// Draws a bracket below the levels of a span, with its name if it fits.
     fn bracket(&self, canvas: &mut Canvas, span: &Span<u32>, y: f64) {
         let (from, to) = (self.x(span.from) + 1.5, self.x(span.to) - 1.5);
         canvas.line(from, y, to, y, LINE);
@@ -289,7 +287,6 @@ impl<'l> Axes<'l> {
         let (low, high) = (self.y(offset), self.y(offset + size));
         let (left, top) = (self.x(from) + 0.5, high + 0.5);
         let (wide, tall) = ((self.x(to) - self.x(from) - 1.0).max(1.0), (low - high - 1.0).max(0.75));
-        // The outlines of narrow boxes would hide them.
         let (stroke, thick) = match (critical, wide < 4.0) {
             (true, false) => (CRITICAL, 2.0),
             (true, true) => (CRITICAL, 1.0),
@@ -299,8 +296,8 @@ impl<'l> Axes<'l> {
         let body = label.body.as_ref().map_or_else(String::new, |body| format!(", {body}"));
         canvas.raw(format_args!(
             "<rect data-b=\"{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
-             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"{dashes}><title>{}{} · {} at {offset} · levels {from} \
-             to {}</title></rect>",
+             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"{dashes}><title>{}{} · {} at {offset} \
+             · levels {from} to {}</title></rect>",
             label.number,
             escape(&label.name),
             escape(&body),
@@ -333,7 +330,7 @@ impl<'l> Axes<'l> {
     }
 }
 
-/// Returns the least of 1, 2 and 5 times a power of 10 that divides so many levels into at most `most` steps.
+/// Returns the smallest of 1, 2 and 5 times a power of 10 that divides the levels into at most `most` steps.
 fn stride(levels: u32, most: f64) -> u32 {
     let mut power = 1_u32;
     loop {
@@ -346,7 +343,7 @@ fn stride(levels: u32, most: f64) -> u32 {
     }
 }
 
-/// Returns the levels of each call: neighbours whose paths begin with one name.
+/// Returns the levels of each call: adjacent levels whose paths begin with the same name.
 fn calls(steps: &[String]) -> Vec<Span<u32>> {
     let mut spans: Vec<Span<u32>> = Vec::new();
     for (level, step) in (0_u32..).zip(steps) {
@@ -359,7 +356,7 @@ fn calls(steps: &[String]) -> Vec<Span<u32>> {
     spans
 }
 
-/// Draws the strip that shows how many buffers use each byte.
+/// Draws the strip that shows how many buffers share each byte.
 fn strip(
     canvas: &mut Canvas,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
@@ -384,7 +381,6 @@ fn strip(
     let most = spans.iter().map(|span| span.2).max().unwrap_or(1).max(1);
     let left = axes.right() + 12.0;
     for (from, to, number) in spans {
-        // Faint where one buffer has the bytes, full where the most share them.
         let part = 0.12 + 0.88 * f64::from(number) / f64::from(most);
         let (high, low) = (axes.y(to), axes.y(from));
         canvas.raw(format_args!(

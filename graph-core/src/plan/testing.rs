@@ -1,4 +1,4 @@
-//! Graphs for the tests: random ones of several families, with buffers on them.
+//! Graphs for tests: random graphs of several families, with buffers.
 
 use super::indices::BufferIndex;
 use super::order::PlannerBuffer;
@@ -9,7 +9,7 @@ use crate::reach::{Node, Reach};
 pub(crate) type Preds = Vector<Node, Vec<Node>>;
 use proptest::prelude::*;
 
-/// Returns true if `b` is before `c`, by the definition.
+/// Returns true if `b` is before `c`, by definition.
 pub(crate) fn is_before(reach: &Reach, b: &PlannerBuffer, c: &PlannerBuffer) -> bool {
     let mut ends = b.users.iter().chain(&b.before_free);
     !b.stays
@@ -40,12 +40,12 @@ pub(crate) const FAMILIES: [Family; 7] = [
     Family::SeriesParallel,
 ];
 
-/// Returns the predecessor lists with typed indices.
+/// Converts predecessor lists to typed indices.
 pub(crate) fn listed<L: AsRef<[usize]>>(preds: &[L]) -> Preds {
     preds.iter().map(|list| list.as_ref().iter().map(|&p| Node::new(p)).collect()).collect()
 }
 
-/// Returns the predecessors of `n` nodes of a family; `random(end)` returns numbers below `end`.
+/// Returns the predecessors of `n` nodes of a family. `random(end)` returns numbers below `end`.
 pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> usize) -> Preds {
     let mut preds: Vec<Vec<usize>> = vec![Vec::new(); n];
     match family {
@@ -93,7 +93,7 @@ pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> u
             }
         }
         Family::SeriesParallel => {
-            // Each block either follows the last one or stands beside it.
+            // Each block either follows the last one or is unordered with it.
             let mut open: Vec<usize> = Vec::new();
             let mut heads: Vec<usize> = Vec::new();
             for (v, list) in preds.iter_mut().enumerate() {
@@ -117,8 +117,8 @@ pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> u
     listed(&preds)
 }
 
-/// Buffers on the nodes of a graph: each is written by a node and read by some that come after it, as programs do.
-/// With `odd` some have several begins, waits, no users, or stay.
+/// Returns buffers on the nodes of a graph: each is written by one node and read by some later nodes, as in
+/// programs. If `odd`, some have several begins or extra waits, no users, or stay allocated.
 pub(crate) fn buffers(
     reach: &Reach,
     count: usize,
@@ -133,7 +133,6 @@ pub(crate) fn buffers(
             let later: Vec<Node> = reach.descendants(node).collect();
             for _ in 0..random(3) {
                 if !later.is_empty() {
-                    // Mostly near ones.
                     let near = 1 + random(6);
                     users.push(later[random(later.len().min(near))]);
                 }
@@ -159,7 +158,7 @@ pub(crate) fn buffers(
         .collect()
 }
 
-/// Returns a strategy for graphs of any family with up to `nodes` nodes, and up to `most` buffers of every kind.
+/// Returns a strategy for graphs of any family with up to `nodes` nodes and up to `most` buffers.
 pub(crate) fn graphs(
     nodes: usize,
     most: usize,

@@ -1,4 +1,4 @@
-//! Plans of whole graphs, of all families and sizes.
+//! Plans of whole graphs, for all families and sizes.
 
 use super::testing::{FAMILIES, Family, buffers, graphs, preds};
 use super::*;
@@ -21,7 +21,7 @@ proptest! {
     }
 }
 
-/// Kernels, and buffers of which each is written by one and read by some after it.
+/// Returns kernels and buffers. Each buffer is written by one kernel and read by some later ones.
 fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vector<BufferIndex, PlannerBuffer>) {
     let mut random = Random::new(seed);
     let preds = preds(family, n, |end| random.below(end));
@@ -39,7 +39,7 @@ fn ratio(planned: u64, bound: u64) -> f64 {
     planned as f64 / bound as f64
 }
 
-/// Planned over bound in each family, printed; the effort that graphs are built with is close to the bound.
+/// Prints planned bytes over bound for each family. The default effort must be close to the bound.
 #[test]
 fn families_are_planned_close_to_the_bound() {
     for family in FAMILIES {
@@ -57,7 +57,7 @@ fn families_are_planned_close_to_the_bound() {
     }
 }
 
-/// Prints what planning 1,000 buffers takes.
+/// Prints how long planning 1,000 buffers takes.
 #[test]
 fn a_thousand_buffers() {
     for family in FAMILIES {
@@ -72,7 +72,7 @@ fn a_thousand_buffers() {
     }
 }
 
-/// Two buffers of a chain live at a time, the largest two at its end.
+/// Two buffers of a chain are live at a time, the largest two at its end.
 #[test]
 fn a_chain_of_temporaries() {
     let reach = Reach::of(&preds(Family::Chain, 33, |_| 0)).unwrap();
@@ -113,8 +113,8 @@ fn sizes_that_cannot_be_planned() {
     assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
 }
 
-/// A rectangle of 64 times and 64 KiB, cut into `n` live ranges: they pack without a gap. The largest of `few` pieces
-/// is cut next.
+/// A rectangle of 64 times and 64 KiB, cut into `n` live ranges, which pack without a gap. Each step cuts the
+/// largest of `few` random pieces.
 fn cut_rectangle(n: usize, few: usize, seed: u64) -> Problem {
     const SIDE: usize = 64;
     let mut random = Random::new(seed);
@@ -155,7 +155,7 @@ fn cut_rectangle(n: usize, few: usize, seed: u64) -> Problem {
     }
 }
 
-/// The fixed strategies fail here with most of the steps left: random ones follow until the bound is reached.
+/// The fixed strategies fail here with most of the steps left. Random ones follow until the bound is reached.
 #[test]
 fn the_search_goes_on_while_steps_are_left() {
     let problem = cut_rectangle(180, 2, 206);

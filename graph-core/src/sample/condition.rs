@@ -1,9 +1,9 @@
-//! Conditions of choices over scalars, and their values in one turn of a loop.
+//! Conditions of choices over scalars, and their values in one loop iteration.
 
 use crate::table::Op;
 use cuweave_ptx::poly::{Facts, Poly};
 
-/// The conditions of a choice: the first arm whose test holds is taken.
+/// The conditions of a choice. The first arm whose test is true is taken.
 #[derive(Clone, Debug, Default)]
 pub struct Condition {
     /// The test of each arm.
@@ -15,17 +15,17 @@ pub struct Condition {
 /// A condition over scalars.
 #[derive(Clone, Debug)]
 pub enum Test {
-    /// Holds or does not, whatever the scalars.
+    /// True or false for all scalars.
     Known(bool),
     /// A comparison of integers.
     Compare(Number, Relation, Number),
-    /// All hold.
+    /// All of these are true.
     All(Vec<Test>),
-    /// One holds at least.
+    /// At least one of these is true.
     Any(Vec<Test>),
-    /// Does not hold.
+    /// The inner test is false.
     Not(Box<Test>),
-    /// Is not an expression that the check knows.
+    /// An expression that the check does not model.
     Opaque,
 }
 
@@ -45,12 +45,13 @@ pub enum Relation {
 pub enum Number {
     /// A polynomial.
     Poly(Poly),
-    /// An operation on two.
+    /// An operation on two integers.
     Operation(Op, Box<(Number, Number)>),
 }
 
 impl Condition {
-    /// Returns the polynomials that are not negative where an arm is taken: its test holds, and those before do not.
+    /// Returns polynomials that are non-negative if an arm is taken: its test is true and the tests before it are
+    /// false.
     pub fn implied(&self, arm: usize, put_in: &impl Fn(&Poly) -> Poly) -> Vec<Poly> {
         let mut found = Vec::new();
         for (at, test) in self.arms.iter().enumerate().take(arm + 1) {
@@ -61,7 +62,7 @@ impl Condition {
 }
 
 impl Number {
-    /// Returns its polynomial with values put in; `None` where it has none.
+    /// Returns its polynomial with values put in. `None` if it is not a polynomial.
     pub fn poly(&self, put_in: &impl Fn(&Poly) -> Poly) -> Option<Poly> {
         let (op, sides) = match self {
             Number::Poly(poly) => return Some(put_in(poly)),
@@ -76,7 +77,7 @@ impl Number {
 }
 
 impl Test {
-    /// Returns true or false where the test is decided by values and facts.
+    /// Returns the result of the test if values and facts decide it.
     pub fn decide(&self, put_in: &impl Fn(&Poly) -> Poly, facts: &Facts) -> Option<bool> {
         match self {
             Test::Known(known) => Some(*known),
@@ -98,13 +99,13 @@ impl Test {
                     Relation::Less => (less(&left, &right), facts.at_most(&right, &left)),
                     Relation::AtMost => (facts.at_most(&left, &right), less(&right, &left)),
                 };
-                // Facts that contradict each other decide nothing.
+                // Contradictory facts decide nothing.
                 if yes == no { None } else { Some(yes) }
             }
         }
     }
 
-    /// Adds the polynomials that are not negative where the test holds, or where it does not.
+    /// Adds the polynomials that are non-negative if the test equals `holds`.
     pub fn imply(&self, holds: bool, put_in: &impl Fn(&Poly) -> Poly, found: &mut Vec<Poly>) {
         match self {
             Test::Known(_) | Test::Opaque => {}
@@ -122,7 +123,7 @@ impl Test {
                         add(&left, &right, 0);
                         add(&right, &left, 0);
                     }
-                    // Integers over lengths are at least 0: what is not 0 is at least 1.
+                    // Integer expressions over lengths are non-negative, so a nonzero one is at least 1.
                     (Relation::Equal, false) if right.as_constant() == Some(0) => add(&right, &left, 1),
                     (Relation::Equal, false) => {}
                     (Relation::Less, true) => add(&left, &right, 1),
@@ -134,7 +135,7 @@ impl Test {
         }
     }
 
-    /// Calls `with` with the sides of each comparison in it.
+    /// Calls `with` with both sides of each comparison.
     pub fn comparisons(&self, with: &mut dyn FnMut(&Number, &Number)) {
         match self {
             Test::Known(_) | Test::Opaque => {}
@@ -145,7 +146,7 @@ impl Test {
     }
 }
 
-/// Returns true if all are, false if one is not, and nothing where that is open.
+/// Three-valued conjunction: false if one test is false, `None` if any is unknown, otherwise true.
 fn all(mut tests: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     tests
         .try_fold(Some(true), |so_far, test| match test {

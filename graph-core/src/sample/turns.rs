@@ -1,4 +1,4 @@
-//! The turns of loops that are sampled, and what all turns write together.
+//! Chooses the loop iterations to sample, and computes the ranges that all iterations write together.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use crate::index::{Index, size, wide};
 use crate::ir::{BufferId, DimId, Kind, Lifetime, Mode, Origin};
 use crate::structure::{Item, Loop, Turns};
 
-/// Statements are sampled at most this often because of the turns of loops: loops in many loops have one turn.
+/// The maximum number of copies of a statement due to loops. Deeply nested loops get one iteration.
 const MOST_COPIES: usize = 64;
 
-/// A range of a buffer of the templates that is written.
+/// A written range of a buffer, in terms of the templates.
 #[derive(Clone, Debug)]
 struct TemplateRange {
     buffer: BufferId,
     lo: Poly,
     hi: Poly,
-    /// A bound that reads like its ends.
+    /// A bound whose source text the ends reuse.
     like: DimId,
 }
 
 impl TemplateRange {
-    /// Returns true if another row is the same range where variables have these values.
+    /// Returns true if both are the same range when the variables have these values.
     fn is(&self, other: &TemplateRange, values: &[(Poly, Poly)]) -> bool {
         let same = |one: &Poly, other: &Poly| {
             one == other || in_turn(one, values).is_some_and(|one| in_turn(other, values) == Some(one))
@@ -32,22 +32,22 @@ impl TemplateRange {
     }
 }
 
-/// A loop over a range, with the values of its ends.
+/// A loop over an integer range, with its bounds.
 struct RangeLoop<'l> {
     each: &'l Loop,
     variable: Poly,
     lo: Poly,
     hi: Poly,
-    /// The turns that are sampled from the first one on.
+    /// The number of iterations sampled from the first one on.
     turns: usize,
-    /// True if the last turn is sampled for itself.
+    /// True if the last iteration is sampled separately.
     last: bool,
 }
 
 impl Sampler<'_> {
     pub(super) fn each(&mut self, each: &Loop) {
         let Turns::Range(lo, hi) = each.turns else {
-            // The elements are not known before the graph is built: one turn stands for all.
+            // The elements are unknown before the graph is built: one iteration stands for all.
             let mut join = Join::new(self);
             join.arm(self, |_| {});
             join.arm(self, |sampler| sampler.items(&each.body));
@@ -76,7 +76,8 @@ impl Sampler<'_> {
         self.close(region);
     }
 
-    /// Samples the turns from one on, each of which may be none. `last` says that the last turn is not among them.
+    /// Samples the iterations from `turn` on; the loop may end before each. `last` is true if the last iteration is
+    /// sampled separately.
     fn chain(&mut self, range: &RangeLoop<'_>, turn: usize, last: bool) {
         let begun = range.lo.plus(&Poly::constant(i128::from(wide(turn))));
         let Some(value) = begun.filter(|_| turn < range.turns) else { return };
@@ -112,7 +113,7 @@ impl Sampler<'_> {
         self.turns.pop();
     }
 
-    /// Samples a loop whose last turn differs: no turn, one that is the last, or several.
+    /// Samples a loop whose last iteration differs: no iteration, only the last one, or several.
     fn first_and_last(&mut self, range: &RangeLoop<'_>) {
         let (Some(before), Some(turns)) = (range.hi.minus(&Poly::constant(1)), range.hi.minus(&range.lo))
         else {
@@ -129,7 +130,7 @@ impl Sampler<'_> {
                 let assumed = sampler.assumed.len();
                 sampler.assumed.extend(beyond(1));
                 sampler.assumed.extend(beyond(1).and_then(|more| Poly::constant(0).minus(&more)));
-                // The facts about bounds do not say that the range of this turn is that of all turns.
+                // The facts do not imply that the range of this iteration is the range of all.
                 sampler.before_last(range, &range.lo);
                 sampler.turn(range, range.lo.clone());
                 sampler.assumed.truncate(assumed);
@@ -149,8 +150,8 @@ impl Sampler<'_> {
         join.end(self);
     }
 
-    /// Adds the writes of the turns before the last one. A range that they are not proved to write in all counts as written too,
-    /// since a turn between may have written it.
+    /// Adds the writes of all iterations before the last one. A buffer whose written range depends on the loop
+    /// variable counts as written completely, since an unsampled iteration may have written the rest.
     fn before_last(&mut self, range: &RangeLoop<'_>, before: &Poly) {
         let region = self.open();
         let rows = self.rows_of(&range.each.body, &range.variable, &range.lo, before);
@@ -185,8 +186,8 @@ impl Sampler<'_> {
         }
     }
 
-    /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds, of an arm around, of `#[at_least(n)]`, or because an
-    /// argument would have no elements otherwise: no length is 0.
+    /// Returns true if a loop from `lo` to `hi` surely has an iteration: by literal bounds, by an enclosing arm, by
+    /// `#[at_least(n)]`, or since an argument would be empty otherwise.
     fn runs(&self, lo: &Poly, hi: &Poly) -> bool {
         let Some(turns) = hi.minus(lo) else { return false };
         if let Some(count) = turns.as_constant() {
@@ -208,7 +209,7 @@ impl Sampler<'_> {
         })
     }
 
-    /// Returns true if a condition in a body compares the variable of its loop with the last value of it.
+    /// Returns true if a condition in the body compares the loop variable with its last value.
     fn tells_last(&self, body: &[Item], variable: &Poly, lo: &Poly, hi: &Poly) -> bool {
         if hi.minus(lo).is_none_or(|turns| turns.as_constant().is_some()) {
             return false;
@@ -238,7 +239,7 @@ impl Sampler<'_> {
         })
     }
 
-    /// Returns the number of turns after which the names that a body gives other buffers have had all of them.
+    /// Returns the number of iterations after which the renamed buffers of a body repeat.
     fn period(&self, body: &[Item]) -> usize {
         let moves = |item: &&Item| matches!(item, Item::Rename { .. } | Item::Swap(..));
         let moves: Vec<&Item> = body.iter().filter(moves).collect();
@@ -270,7 +271,7 @@ impl Sampler<'_> {
         seen.len()
     }
 
-    /// Writes ranges behind a region, whether its statements run or not.
+    /// Marks ranges as written after a region, even if its statements do not run.
     fn write(&mut self, region: usize, rows: Vec<TemplateRange>) {
         for TemplateRange { buffer, lo, hi, like } in rows {
             let buffer = self.buffers[buffer];
@@ -279,8 +280,8 @@ impl Sampler<'_> {
         }
     }
 
-    /// Returns the ranges that the turns of a loop from `lo` to `hi` write together: those where one turn ends at the begin of
-    /// the next, or begins at its end.
+    /// Returns the ranges that the iterations of a loop from `lo` to `hi` write together: ranges that are adjacent
+    /// from one iteration to the next.
     fn rows_of(&self, body: &[Item], variable: &Poly, lo: &Poly, hi: &Poly) -> Vec<TemplateRange> {
         let mut renamed = BTreeSet::new();
         self.renamed_in(body, &mut renamed);
@@ -291,7 +292,7 @@ impl Sampler<'_> {
         rows.map(|row| TemplateRange { lo: value(&row.lo), hi: value(&row.hi), ..row }).collect()
     }
 
-    /// Adds the names that a body gives other buffers: those that it renames and those that it allocates.
+    /// Collects the names that a body rebinds: the names that it renames, and its allocations.
     fn renamed_in(&self, items: &[Item], found: &mut BTreeSet<BufferId>) {
         for item in items {
             match item {
@@ -313,11 +314,11 @@ impl Sampler<'_> {
         }
     }
 
-    /// Returns the ranges that items write, over the variables of all loops around them, and the unions of adjacent ones. `loops` are the
-    /// variables of these loops, each with its first value.
+    /// Returns the ranges that items write, as functions of the loop variables, and the unions of adjacent ones.
+    /// `loops` holds the enclosing loop variables, each with its first value.
     fn rows(&self, items: &[Item], loops: &[(Poly, Poly)]) -> Vec<TemplateRange> {
         let mut rows: Vec<TemplateRange> = Vec::new();
-        // Bodies of conditional nodes may not run.
+        // Conditional bodies may not run.
         let mut bodies = 0;
         for item in items {
             if let Item::Statement(statement) = item {
@@ -375,7 +376,8 @@ impl Sampler<'_> {
     }
 }
 
-/// Returns the variables of loops that have one value where polynomials are not negative, each with that value.
+/// Returns the loop variables that can have only one value if the polynomials are non-negative, each with that
+/// value.
 fn fixed(not_negative: Vec<Poly>, loops: &[(Poly, Poly)]) -> Vec<(Poly, Poly)> {
     let value = |(variable, first): &(Poly, Poly)| {
         let least = |value: &Poly| {
@@ -388,10 +390,10 @@ fn fixed(not_negative: Vec<Poly>, loops: &[(Poly, Poly)]) -> Vec<(Poly, Poly)> {
     loops.iter().filter_map(value).collect()
 }
 
-/// The most ranges of a turn that are joined.
+/// The maximum number of ranges for which unions are searched.
 const MOST_ROWS: usize = 64;
 
-/// Adds the ranges that adjacent ones make.
+/// Adds the unions of adjacent ranges.
 fn joined(mut rows: Vec<TemplateRange>) -> Vec<TemplateRange> {
     let mut at = 0;
     while at < rows.len() && rows.len() < MOST_ROWS {
@@ -415,7 +417,7 @@ fn joined(mut rows: Vec<TemplateRange>) -> Vec<TemplateRange> {
     rows
 }
 
-/// Returns the range that the turns of a loop write together, if that is one.
+/// Returns the union of the ranges that the iterations write, if it is one range.
 fn over_turns(
     row: TemplateRange,
     variable: &Poly,

@@ -1,4 +1,5 @@
-//! The bytes of tables: unsigned numbers in LEB128, texts behind their length, each written once.
+//! Encoding of tables as bytes: numbers are unsigned LEB128. A text follows its length and is written once; later
+//! uses are references.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use crate::ir::Text;
 #[derive(Default)]
 pub struct Writer<'p> {
     pub bytes: Vec<u8>,
-    /// The offset of each text that is written already: names repeat.
+    /// The number of each text already written. Names repeat often.
     texts: BTreeMap<&'p str, u32>,
 }
 
@@ -44,7 +45,7 @@ impl<'p> Writer<'p> {
         items.for_each(|item| each(self, item));
     }
 
-    /// The number of a text; a new one stands behind its number.
+    /// Writes the number of a text; the first time, followed by the text.
     pub fn text(&mut self, text: &'p str) {
         let next = narrow(self.texts.len());
         let number = *self.texts.entry(text).or_insert(next);
@@ -61,7 +62,7 @@ fn low_bits(value: u64) -> u8 {
     value.to_le_bytes()[0] & 0x7f
 }
 
-/// Reads a table: `None` for bytes that are none.
+/// Reads a table. Every method returns `None` for invalid bytes.
 pub struct Reader {
     pub bytes: &'static [u8],
     pub texts: Vec<&'static str>,
@@ -95,7 +96,7 @@ impl Reader {
 
     pub fn list<T>(&mut self, mut each: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(self.long()?).ok()?;
-        // An item has at least a byte: a wrong count asks for no more room than there are bytes.
+        // An item has at least one byte, so this bounds the capacity for an invalid count.
         let mut items = Vec::with_capacity(count.min(self.bytes.len()));
         for _ in 0..count {
             items.push(each(self)?);

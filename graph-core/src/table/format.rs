@@ -1,4 +1,4 @@
-//! The format of a table, field by field in the same order for both directions.
+//! The format of a table: one writer and one reader, with the fields in the same order.
 
 use std::any::TypeId;
 
@@ -12,7 +12,7 @@ use crate::ir::{
 use super::bytes::{Reader, Writer};
 use super::types::{Decoded, Layout, Op, Parameter, Printed, Scalar};
 
-/// Returns the bytes of a function.
+/// Encodes a function.
 pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
     let program = printed.program;
     let mut writer = Writer::default();
@@ -172,7 +172,7 @@ impl<'p> Writer<'p> {
 }
 
 impl Decoded {
-    /// Reads the bytes that [`encode`] gave; `None` for any others.
+    /// Decodes bytes made by [`encode`]. `None` for other bytes.
     pub fn read(bytes: &'static [u8], layouts: &[Layout]) -> Option<Decoded> {
         let mut reader = Reader { bytes, texts: Vec::new() };
         let (name, file) = (reader.text()?, reader.text()?);

@@ -1,4 +1,4 @@
-//! The bytes of a function's structure.
+//! Encoding of a function's structure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::structure::{
 use super::bytes::{Reader, Writer};
 
 impl<'p> Writer<'p> {
-    /// Writes the nesting of statements.
+    /// Writes the structure.
     pub fn structure(&mut self, structure: &'p Structure) {
         self.items(&structure.body);
         self.list(structure.parts.iter(), Writer::part);
@@ -153,11 +153,11 @@ impl<'p> Writer<'p> {
     }
 }
 
-/// The deepest nesting that is read: rustc takes no deeper source.
+/// The maximum nesting depth that is read. rustc rejects deeper source.
 const DEEPEST: u32 = 128;
 
 impl Reader {
-    /// Reads the nesting of statements.
+    /// Reads the structure.
     pub fn structure(&mut self) -> Option<Structure> {
         Some(Structure {
             body: self.items(0)?,
@@ -252,8 +252,8 @@ impl Reader {
     }
 }
 
-/// Tells the calls of one function apart by their places, of which `column` returns the columns. Calls of one place come
-/// from a loop that was unrolled. O(n log n).
+/// Sets the source position that distinguishes each call from others of its callee. `column` returns the column of
+/// a statement. Calls at one position come from an unrolled loop. O(n log n).
 pub fn tell_apart(program: &Program, column: impl Fn(StatementId) -> u32, calls: &mut Vector<CallId, Call>) {
     let mut places: BTreeMap<&str, BTreeMap<u32, BTreeSet<u32>>> = BTreeMap::new();
     let called = || {

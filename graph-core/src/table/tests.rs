@@ -32,7 +32,7 @@ fn statement(kind: Kind, accesses: &[Access], after: &[usize]) -> Statement {
     }
 }
 
-/// One of everything.
+/// A program with at least one of each variant.
 fn program() -> Program {
     let buffer = |name: &str, origin| Buffer {
         name: name.to_owned().into(),
@@ -227,7 +227,7 @@ fn other_bytes_are_no_table() {
         assert_eq!(Decoded::read(&bytes[..end], LAYOUTS), None, "{end} of {} bytes", bytes.len());
     }
     assert_eq!(Decoded::read(bytes, &[]), None, "of types that are not there");
-    // Reading ends for all contents.
+    // Reading terminates for any bytes.
     for at in 0..bytes.len() {
         for flip in [1, 0x80, 0xff] {
             let mut changed = bytes.to_vec();

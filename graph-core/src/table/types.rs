@@ -1,4 +1,4 @@
-//! The contents of a table: the function as it is printed and as it is read.
+//! The contents of a table: the function before it is printed, and after it is read.
 
 use std::any::TypeId;
 
@@ -8,28 +8,28 @@ use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
 use crate::structure::{PartId, Structure, VariableId};
 use cuweave_ptx::poly::Poly;
 
-/// A step of the computation of a length or bound: postfix, on a stack of checked 64-bit numbers.
+/// An instruction of the code for a length or bound: postfix, on a stack of 64-bit numbers, with overflow checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Pushes a number.
     Constant(u64),
-    /// Pushes the value of the user's expression of that number, which generated code computes.
+    /// Pushes the value of a user expression, which generated code computes.
     Leaf(LeafId),
-    /// Replaces the two on top by their sum; and so on.
+    /// Replaces the top two numbers by their sum.
     Add,
-    /// The difference.
+    /// Replaces the top two numbers by their difference.
     Sub,
-    /// The product.
+    /// Replaces the top two numbers by their product.
     Mul,
-    /// The quotient.
+    /// Replaces the top two numbers by their quotient.
     Div,
-    /// The remainder.
+    /// Replaces the top two numbers by their remainder.
     Rem,
-    /// Pushes the value of a loop's variable.
+    /// Pushes the value of a loop variable.
     Variable(VariableId),
-    /// Pushes the length of a part of an argument.
+    /// Pushes the length of an element or field of an argument.
     Length(PartId),
-    /// Pushes the length of the buffer that a name stands for.
+    /// Pushes the length of the buffer that a name currently denotes.
     Extent(BufferId),
 }
 
@@ -50,69 +50,70 @@ impl Op {
 /// A parameter of a function, as calls and the build bind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// A scalar: its number among the scalars.
+    /// A scalar.
     Scalar(ScalarId),
     /// A host value.
     Host {
-        /// True if it is a resource: the calls that it is passed to by `&mut` are ordered as they are written.
+        /// True for a resource: calls that receive it by `&mut` run in program order.
         resource: bool,
     },
     /// A buffer.
     Buffer(BufferId),
-    /// An array of buffers: the first, and their number.
+    /// An array of buffers: the first one, and the number of buffers.
     Array(BufferId, u32),
-    /// A record, or a list of records: its buffers are parts of it.
+    /// A record, or a list of records. Its buffers are `Part`s.
     Part,
-    /// A list of buffers whose length the build knows: a buffer that declares each of them.
+    /// A list of buffers whose length only the build knows, and the buffer that declares their element type and
+    /// length.
     Buffers(BufferId),
 }
 
-/// A scalar argument, or a scalar in an argument, for its setter.
+/// A scalar argument, or a scalar in an argument. It may have a setter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
     /// Its name.
     pub name: Text,
     /// The argument.
     pub argument: ArgumentId,
-    /// The fields on the way from the argument to it. The indices of lists are left out: `layers[i].scale` is `scale`.
+    /// The field path from the argument to it, without list indices: `layers[i].scale` is `scale`.
     pub path: Vec<Text>,
     /// The line of its declaration.
     pub line: u32,
-    /// True if a length, a loop, a choice or the budget is computed of it: it cannot be set.
+    /// True if a length, a loop, a choice or the budget depends on it, so that it cannot be set.
     pub fixed: bool,
-    /// The leaf of the bounds that is its value, if there is one.
+    /// The leaf of the bounds that is this scalar, if there is one.
     pub leaf: Option<LeafId>,
     /// The statements whose configuration, arguments or value mention it.
     pub statements: Vec<StatementId>,
-    /// The parameters of launches whose arguments mention it, by their index in the kernel's declaration, rising; empty if it is
-    /// fixed.
+    /// The kernel parameters whose arguments mention it, each as a launch and an index into the kernel's
+    /// declaration, ascending. Empty if it is fixed.
     pub parameters: Vec<(StatementId, u32)>,
     /// The launches whose grid mentions it.
     pub grids: Vec<StatementId>,
-    /// The launches whose block or dynamic shared memory may mention it.
+    /// The launches whose block size or dynamic shared memory may mention it.
     pub blocks: Vec<StatementId>,
 }
 
-/// A function that is to be printed.
+/// A function to print.
 #[derive(Debug)]
 pub struct Printed<'p> {
-    /// Its program, checked.
+    /// Its checked program.
     pub program: &'p Program,
-    /// The element type of each buffer: an index in the list of types that is printed beside the table.
+    /// The element type of each buffer, as an index into the list of types printed beside the table.
     pub layouts: &'p [u32],
     /// The code of each of the program's `dims`.
     pub dims: &'p [Vec<Op>],
-    /// The step of the generated code that evaluates each statement; statements that are alike share one.
+    /// The step of the generated code that evaluates each statement. Similar statements share a step.
     pub steps: &'p [u32],
     /// Its scalar arguments.
     pub scalars: &'p [Scalar],
     /// Its parameters, with their names.
     pub parameters: &'p [(String, Parameter)],
-    /// The nesting of its statements.
+    /// Its loops, choices and calls.
     pub structure: &'p Structure,
 }
 
-/// A function as it was read.
+/// A decoded function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// Its program.
@@ -129,12 +130,12 @@ pub struct Decoded {
     pub arguments: Vector<ArgumentId, Text>,
     /// Its parameters.
     pub parameters: Vector<ArgumentId, Parameter>,
-    /// The nesting of its statements.
+    /// Its loops, choices and calls.
     pub structure: Structure,
 }
 
 impl Decoded {
-    /// Returns the statement whose work is captured, if the function is a library call.
+    /// Returns the captured statement, if the function is a library call.
     pub fn capture(&self) -> Option<StatementId> {
         let (last, statement) = self.program.statements.enumerate().last()?;
         (statement.kind == Kind::Capture(())).then_some(last)
@@ -150,7 +151,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a type.
+    /// Returns the layout of `T`.
     pub const fn of<T: 'static>() -> Layout {
         Layout { size: narrow(size_of::<T>()), align: narrow(align_of::<T>()), id: TypeId::of::<T> }
     }

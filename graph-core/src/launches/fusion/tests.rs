@@ -1,4 +1,5 @@
-//! Chains in orders of all shapes: their members are ordered, they close no cycle, and no other launch waits longer.
+//! Chains in random and hand-made orders: members are ordered, chains close no cycle, and no other launch waits
+//! longer.
 
 use super::*;
 use crate::ids::KernelId;
@@ -10,7 +11,7 @@ fn id(at: u32) -> StatementId {
     StatementId::from_u32(at)
 }
 
-/// Launches of one block; those of `others` have another grid.
+/// Launches with one block; those in `others` have another grid.
 fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>> {
     let launch = |at: u32| Launch {
         short: false,
@@ -44,7 +45,7 @@ fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> 
         tuning: &Tuning::default(),
     });
     let chains = decision.expect("the order has no cycle").chains;
-    // The contracted order has no cycle, and is no deeper.
+    // The contracted order is acyclic and no deeper.
     let depth = |edges: &[(StatementId, StatementId)]| {
         let mut preds = Vector::filled(Vec::new(), count);
         edges.iter().for_each(|&(from, to)| preds[to].push(from));
@@ -58,22 +59,21 @@ fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> 
 #[test]
 fn launches_one_after_another_are_chains() {
     assert_eq!(decided(4, &[(0, 1), (1, 2), (2, 3)], &[]), [[0, 1, 2, 3]]);
-    // Another grid ends a chain.
     assert_eq!(decided(5, &[(0, 1), (1, 2), (2, 3), (3, 4)], &[2]), [[0, 1], [3, 4]]);
-    // Unordered launches are no chain, nor are the two branches between a fork and its join.
+    // Unordered launches are not a chain. Neither are two branches between a fork and its join.
     assert!(decided(3, &[], &[]).is_empty());
     assert!(decided(4, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[]).is_empty());
 }
 
 #[test]
 fn what_stands_beside_a_chain_stays_beside_it() {
-    // 3 may take as long as 1: a chain with 4 would wait for it before it begins.
+    // 3 may take as long as 1, and a chain with 4 would have to wait for it.
     assert_eq!(decided(5, &[(0, 1), (1, 2), (2, 4), (0, 3), (3, 4)], &[3]), [[1, 2]]);
-    // 0 is over before the chain of 2, 3 and 4 begins, and 5 begins behind it.
+    // 0 has ended before the chain of 2, 3 and 4 begins, and 5 begins after the chain.
     let edges = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 3), (4, 6), (2, 6), (6, 5)];
     let chains = decided(7, &edges, &[0, 1, 5, 6]);
     assert_eq!(chains, [vec![0, 1], vec![2, 3, 4], vec![6, 5]]);
-    // A path from the chain to the next launch goes through 1.
+    // The path from the chain to the next launch passes 1.
     assert!(decided(3, &[(0, 1), (1, 2), (0, 2)], &[1]).is_empty());
 }
 

@@ -1,4 +1,5 @@
-//! Stacks in orders of all shapes: they close no cycle, make no path longer, and have chains of the same kernels.
+//! Stacks in random and hand-made orders: they close no cycle, lengthen no path, and have chains of the same
+//! kernels.
 
 use super::*;
 use crate::index::narrow;
@@ -12,7 +13,7 @@ fn id(at: u32) -> StatementId {
     StatementId::from_u32(at)
 }
 
-/// Launches of one block, by their kernels.
+/// Launches with one block, by their kernels.
 struct Case {
     kernels: Vec<u32>,
     edges: Vec<(u32, u32)>,
@@ -35,7 +36,8 @@ impl Case {
         }
     }
 
-    /// So many chains; the statement of a step is `step * chains + chain`, and so is its kernel the step's number.
+    /// Makes chains of equal length. The statement of a step is `step * chains + chain`, and its kernel is the
+    /// number of the step.
     fn chains(chains: u32, length: u32) -> Case {
         let mut case = Case::new((0..chains * length).map(|at| at / chains).collect());
         case.edges = (chains..chains * length).map(|at| (at - chains, at)).collect();
@@ -110,7 +112,7 @@ impl Case {
         decision
     }
 
-    /// Returns the chains and the launches of each stack, and the number of the other nodes that several launches became.
+    /// Returns the number of chains and of launches of each stack, and the number of other merged nodes.
     fn stacks(&self) -> (Vec<(usize, usize)>, usize) {
         let decision = self.decide();
         let (stacks, others): (Vec<_>, Vec<_>) =
@@ -124,14 +126,12 @@ impl Case {
 fn chains_of_the_same_kernels_are_one() {
     assert_eq!(Case::chains(3, 4).stacks(), (vec![(3, 4)], 0));
     assert_eq!(Case::chains(2, 32).stacks(), (vec![(2, 32)], 0));
-    // A kernel of one chain differs.
     let mut other = Case::chains(3, 4);
     other.kernels[7] = 9;
     assert_eq!(other.stacks(), (vec![(2, 4)], 1));
-    // One is longer.
     let longer = Case::chains(3, 4).and(4, &[9], &[]);
     assert_eq!(longer.stacks(), (vec![(2, 4)], 1));
-    // As many as their parameters fit: three times 64 bytes of 256.
+    // Limited by the parameters: three times 64 bytes of 256.
     let mut large = Case::chains(12, 3);
     large.most = 12;
     assert_eq!(large.stacks(), (vec![(4, 3); 3], 0));
@@ -139,11 +139,11 @@ fn chains_of_the_same_kernels_are_one() {
 
 #[test]
 fn chains_end_together_or_are_waited_for_together() {
-    // They last for different times, and one statement comes after all.
+    // They take different times, and one statement follows all of them.
     let mut joined = Case::chains(3, 4).and(9, &[9, 10, 11], &[]);
     joined.work[0] = 7;
     assert_eq!(joined.stacks(), (vec![(3, 4)], 0));
-    // Others come after each: those that last equally long are stacked.
+    // Different statements follow each: chains that take equally long are stacked.
     let mut apart = Case::chains(3, 4);
     for chain in 0..3 {
         apart = apart.and(9, &[9 + chain], &[]);
@@ -153,7 +153,7 @@ fn chains_end_together_or_are_waited_for_together() {
     assert_eq!(apart.stacks().0, [(3, 4)]);
     apart.work[0] = 7;
     assert_eq!(apart.stacks().0, [(2, 4)]);
-    // One begins behind a statement of its own.
+    // One begins after a statement that the others do not follow.
     let mut late = Case::chains(3, 4).and(9, &[], &[0]);
     late.grids[12] = 2;
     assert_eq!(late.stacks().0, [(2, 4)]);
@@ -167,7 +167,7 @@ fn stacks_between_library_calls_are_none() {
     }
     case.calls = (12..20).collect();
     assert_eq!(case.stacks().0, []);
-    // Behind one call for all, they save edges.
+    // After one call for all chains, stacking saves edges.
     let mut case = Case::chains(4, 3).and(9, &[], &[0, 1, 2, 3]).and(9, &[8, 9, 10, 11], &[]);
     case.calls = vec![12, 13];
     assert_eq!(case.stacks().0, [(4, 3)]);

@@ -1,8 +1,8 @@
-//! Chains side by side: stacked, or left alone.
+//! Concurrent chains: stacked, or left as written.
 
 use super::*;
 
-/// Chains of the same kernels are one, however short; long kernels up to a quarter of a wave.
+/// Chains of the same kernels are stacked, whatever their length; those of long kernels up to a quarter of a wave.
 #[test]
 fn chains_side_by_side_are_stacked() {
     let stacks = |(chains, length), turns: TripCount, wave: u32, others: &[u32]| {
@@ -21,20 +21,20 @@ fn chains_side_by_side_are_stacked() {
         (sizes.collect::<Vec<_>>(), decision.batches.len())
     };
     assert_eq!(stacks((8, 2), TripCount::AtMost(5), 1_056, &[]), (vec![(8, 2)], 0));
-    // A quarter of a wave, and more than four.
     let waves = |turns| [1, 2, 31, 32].map(|wave| stacks((8, 2), turns, wave, &[]).0.len());
     assert_eq!([TripCount::Unknown, TripCount::ByData, TripCount::AtMost(257)].map(waves), [[1, 0, 0, 1]; 3]);
     assert_eq!(waves(TripCount::AtMost(256)), [1; 4]);
     assert_eq!(stacks((8, 2), TripCount::AtMost(257), 31, &[]), (vec![], 2));
-    // A level that is not fused is a batch between two stacks; alone behind one it ends a chain.
+    // A level that cannot be fused is a batch between two stacks. A single level after it is not stacked.
     let third: Vec<u32> = (16..24).collect();
     assert_eq!(stacks((8, 5), TripCount::AtMost(5), 1_056, &third), (vec![(8, 2), (8, 2)], 1));
     assert_eq!(stacks((8, 4), TripCount::AtMost(5), 1_056, &third), (vec![(8, 2)], 2));
-    // One launch of a level is enough.
+    // One such launch in the level is enough.
     assert_eq!(stacks((8, 5), TripCount::AtMost(5), 1_056, &[17]), (vec![(8, 2), (8, 2)], 1));
 }
 
-/// Chains side by side that are in no batches are fused up to a quarter of a wave, and above four, if what is in memory decides how long they take.
+/// Unbatched concurrent chains whose duration depends on data are fused up to a quarter of a wave, and above four
+/// waves.
 #[test]
 fn long_kernels_side_by_side_stay_alone() {
     let fused = |chains: u32, wave: u32, turns: TripCount| {
@@ -61,7 +61,7 @@ fn long_kernels_side_by_side_stay_alone() {
     );
 }
 
-/// Launches of two devices are on no level together: as many blocks of each are as many as on one device alone.
+/// Launches on two devices never share a level: the blocks of each device count separately.
 #[test]
 fn each_device_has_levels_of_its_own() {
     let all = Fusing::With(Vec::new().into());

@@ -1,4 +1,4 @@
-//! Budgets against all linear extensions of small graphs.
+//! Budgets, compared with all linear extensions of small graphs.
 
 use super::*;
 use crate::plan::check;
@@ -12,7 +12,6 @@ fn check_budgeted(reach: &Reach, memories: &[MemoryBuffers], budget: u64, found:
         assert!(plan.total <= budget);
         assert_eq!(check::check(&found.reach, &rounded, &plan.offsets, plan.total), Ok(()));
     }
-    // The order follows from the given one and the edges.
     let mut preds = reach.reduced().clone();
     found.edges.iter().for_each(|&(u, f)| preds[f].push(u));
     let again = Reach::of(&preds).unwrap();
@@ -20,7 +19,8 @@ fn check_budgeted(reach: &Reach, memories: &[MemoryBuffers], budget: u64, found:
     assert!(found.path_after >= found.path_before);
 }
 
-/// Returns the least bytes of the memory that takes most over all linear extensions: a lower bound for every order.
+/// Returns the minimum over all linear extensions of the bytes of the largest memory: a lower bound for every
+/// order.
 fn least(reach: &Reach, memories: &[MemoryBuffers]) -> u64 {
     let sequences = all(reach, &Scopes::default(), usize::MAX);
     let linearized = |sequence: &Sequence| {
@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// Returns the buffers dealt out to so many memories.
+/// Deals the buffers out to several memories.
 fn dealt(buffers: MemoryBuffers, devices: usize) -> Vec<MemoryBuffers> {
     let mut memories = vec![MemoryBuffers::new(); devices];
     for (at, buffer) in buffers.into_iter().enumerate() {
@@ -91,8 +91,8 @@ fn met_whenever_it_can_be(
     Ok(())
 }
 
-/// A chain on each of two devices, with a buffer of 4 between any two of its nodes: each device needs 8 at once, both
-/// together 16.
+/// A chain on each of two devices, with a buffer of 4 bytes between consecutive nodes. Each device needs 8 bytes at
+/// once, both together 16.
 #[test]
 fn a_budget_is_that_of_each_memory() {
     let reach = Reach::of(&listed(&[vec![], vec![0], vec![1], vec![], vec![3], vec![4]])).unwrap();

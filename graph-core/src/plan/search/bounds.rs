@@ -1,4 +1,4 @@
-//! The lower bounds of the buffers with their reasons, and the trail that undoes them.
+//! The lower bounds on offsets with their reasons, and the trail for undoing changes.
 
 use crate::bits::{Matrix, clear, has, lowest, ones, or_into, set, words};
 use crate::index::{Index, Vector, indices};
@@ -6,7 +6,7 @@ use crate::plan::indices::{DecisionLevel, Rank};
 use crate::plan::problem::Problem;
 
 indices! {
-    /// The index of a reason in `old_reasons`.
+    /// Index of a saved reason in `old_reasons`.
     struct OldReason;
 }
 
@@ -16,31 +16,32 @@ struct TrailEntry {
     resting: u64,
     low: u64,
     deferred: bool,
-    /// The previous reason in `old_reasons`; `NONE` if only the level of the decision was added to it.
+    /// The saved reason in `old_reasons`. `NONE` if only the level of the decision was added to it.
     reason: OldReason,
 }
 
-/// The offsets of the placed buffers and the bounds of the others. Each change of a bound is on the trail, with the
-/// reason before it.
+/// The offsets of placed buffers, and the bounds of the others. The trail holds each change of a bound, with the
+/// previous reason.
 pub(super) struct OffsetBounds {
-    /// The buffers that are not placed.
+    /// The unplaced buffers.
     free: Vec<u64>,
     offsets: Vector<Rank, u64>,
     /// The decision that placed a buffer, or `NONE`.
     level: Vector<Rank, DecisionLevel>,
     /// The lowest offset above all placed neighbours.
     resting: Vector<Rank, u64>,
-    /// The lower bound on the offset: above `resting` if the buffer is deferred.
+    /// The lower bound on the offset. Above `resting` if the buffer is deferred.
     low: Vector<Rank, u64>,
     deferred: Vector<Rank, bool>,
     deferred_count: usize,
-    /// Row `b`: the levels of the decisions that `low[b]` follows from.
+    /// Row `b` holds the levels of the decisions that imply `low[b]`.
     reasons: Matrix<Rank>,
     trail: Vec<TrailEntry>,
     old_reasons: Vec<u64>,
 }
 
-/// The lowest bound of some unplaced buffers, and the lowest end of one at its bound; infinite if there are none.
+/// The lowest bound of some unplaced buffers, and the lowest end of a buffer at its bound. `u64::MAX` without
+/// buffers.
 pub(super) struct LowestBounds {
     pub low: u64,
     pub top: u64,
@@ -65,7 +66,7 @@ impl OffsetBounds {
         }
     }
 
-    /// Returns the buffers that are not placed.
+    /// Returns the unplaced buffers.
     #[inline]
     pub fn free(&self) -> &[u64] {
         &self.free
@@ -103,12 +104,12 @@ impl OffsetBounds {
         std::mem::take(&mut self.offsets)
     }
 
-    /// Returns the end of a buffer, if it is placed.
+    /// Returns the end of a placed buffer. `None` if it is not placed.
     pub fn placed_top(&self, b: Rank, problem: &Problem) -> Option<u64> {
         (self.level[b] != DecisionLevel::NONE).then(|| self.offsets[b] + problem.sizes[b])
     }
 
-    /// Returns the lowest end of an unplaced buffer at its bound; `None` if all are placed.
+    /// Returns the lowest end of an unplaced buffer at its bound. `None` if all are placed.
     pub fn lowest_top(&self, problem: &Problem) -> Option<u64> {
         ones(&self.free).map(|b: Rank| self.low[b] + problem.sizes[b]).min()
     }
@@ -128,7 +129,7 @@ impl OffsetBounds {
         lowest_bounds
     }
 
-    /// Adds to `reason` what the bound of `b` and the places and bounds of its neighbours follow from.
+    /// Adds the reasons of the bound of `b`, and of the offsets and bounds of its neighbours, to `reason`.
     pub fn explain_beside(&self, b: Rank, problem: &Problem, reason: &mut [u64]) {
         or_into(reason, self.reasons.row(b));
         for i in problem.conflicts.neighbours(b) {
@@ -160,8 +161,8 @@ impl OffsetBounds {
         set(self.reasons.row_mut(b), level);
     }
 
-    /// Raises the lowest offset of `b` above its placed neighbours; it is deferred no more. Returns true if the floors at
-    /// its old bound depend on that.
+    /// Raises the lowest offset of `b` above its placed neighbours, and ends its deferral. Returns true if floors
+    /// at its old bound must be recomputed.
     pub fn rest(&mut self, b: Rank, resting: u64, level: DecisionLevel) -> bool {
         self.record(b, OldReason::NONE);
         let (before, was_deferred) = (self.low[b], self.deferred[b]);
@@ -172,7 +173,7 @@ impl OffsetBounds {
         resting > before || was_deferred
     }
 
-    /// Raises the bound of a buffer for another reason.
+    /// Raises the bound of a buffer, for the given reason.
     pub fn raise(&mut self, b: Rank, low: u64, reason: &[u64]) {
         let old = OldReason::new(self.old_reasons.len());
         self.old_reasons.extend_from_slice(self.reasons.row(b));
@@ -181,8 +182,8 @@ impl OffsetBounds {
         self.low[b] = low;
     }
 
-    /// Undoes the last change, by the decision at `level`, if the trail is longer than `length`. Returns the buffer and
-    /// the lower of its two bounds.
+    /// Undoes the last change, made by the decision at `level`, if the trail is longer than `length`. Returns the
+    /// buffer and the lower of its two bounds.
     pub fn undo(&mut self, length: usize, level: DecisionLevel) -> Option<(Rank, u64)> {
         if self.trail.len() <= length {
             return None;

@@ -1,4 +1,4 @@
-//! The unplaced members of the cliques, and the floors that these lie on.
+//! The unplaced members of each clique, and the clique's floor.
 
 use super::bounds::OffsetBounds;
 use crate::index::{Index, Vector, indices};
@@ -6,28 +6,28 @@ use crate::plan::indices::Rank;
 use crate::plan::instance::{CliqueIndex, Membership, ProblemTables};
 
 indices! {
-    /// The index of a buffer among the members of a clique.
+    /// Index of a buffer in the list of members of a clique.
     struct Slot;
 }
 
-/// The floor of a clique: the lowest offset of its unplaced buffers.
+/// The floor of a clique: the lowest offset bound of its unplaced buffers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CliqueFloor {
     pub at: u64,
-    /// The number of its unplaced buffers whose bound is the floor.
+    /// The number of unplaced buffers whose bound is the floor.
     pub alternatives: u32,
     pub best_priority: u32,
-    /// True if none of these is deferred.
+    /// True if none of these buffers is deferred.
     pub settled: bool,
-    /// True if it must be computed anew.
+    /// True if the floor must be recomputed.
     pub stale: bool,
 }
 
-/// The cliques. The unplaced members of each come first; a floor that is not stale is theirs.
+/// The cliques. Invariant: the unplaced members of each come first, and a floor that is not stale belongs to them.
 pub(super) struct CliqueTable<'p> {
     cliques_of: &'p Vector<Rank, Vector<Membership, CliqueIndex>>,
     unplaced_bytes: Vector<CliqueIndex, u64>,
-    /// The buffers of each clique, each with the index of the clique among those of the buffer.
+    /// The buffers of each clique, each with the index of the clique in the buffer's own list.
     members: Vector<CliqueIndex, Vector<Slot, (Rank, Membership)>>,
     unplaced_count: Vector<CliqueIndex, usize>,
     /// The index of each buffer in the `members` of each of its cliques.
@@ -61,7 +61,7 @@ impl<'p> CliqueTable<'p> {
         self.floors.ids()
     }
 
-    /// Returns the number of cliques that a buffer is in.
+    /// Returns the number of cliques that contain a buffer.
     #[inline]
     pub fn count_of(&self, b: Rank) -> usize {
         self.cliques_of[b].len()
@@ -82,7 +82,7 @@ impl<'p> CliqueTable<'p> {
         &self.members[s].as_slice()[..self.unplaced_count[s]]
     }
 
-    /// Computes a floor.
+    /// Recomputes a floor.
     pub fn refresh(&mut self, s: CliqueIndex, bounds: &OffsetBounds, priority: &Vector<Rank, u32>) {
         let members = self.unplaced(s);
         let at = members.iter().map(|&(b, _)| bounds.low(b)).min().unwrap_or(u64::MAX);
@@ -98,7 +98,7 @@ impl<'p> CliqueTable<'p> {
         self.floors[s] = floor;
     }
 
-    /// Invalidates the floors that depend on `b`: those at or above `from`.
+    /// Marks the floors at or above `from` that depend on `b` as stale.
     pub fn invalidate_from(&mut self, b: Rank, from: u64) {
         for &s in &self.cliques_of[b] {
             let floor = &mut self.floors[s];
@@ -106,7 +106,7 @@ impl<'p> CliqueTable<'p> {
         }
     }
 
-    /// Invalidates the floors that the bound of `b` was.
+    /// Marks the floors that equal the old bound of `b` as stale.
     pub fn invalidate_at(&mut self, b: Rank, bound: u64) {
         for &s in &self.cliques_of[b] {
             let floor = &mut self.floors[s];
@@ -128,7 +128,8 @@ impl<'p> CliqueTable<'p> {
         }
     }
 
-    /// Undoes [`place`](Self::place). Buffers are unplaced in reverse order, so each is the first placed member.
+    /// Undoes [`place`](Self::place). Buffers must be unplaced in reverse order, so that each is the first placed
+    /// member.
     pub fn unplace(&mut self, b: Rank, size: u64) {
         for &s in &self.cliques_of[b] {
             self.unplaced_bytes[s] += size;

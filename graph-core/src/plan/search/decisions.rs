@@ -1,12 +1,13 @@
-//! The decisions of the search, with the alternatives of each and the reasons that the tried ones failed.
+//! The decisions of the search, with the alternatives of each and the reasons why tried alternatives failed.
 
 use crate::bits::or_into;
 use crate::index::{Index, Vector};
 use crate::plan::indices::{DecisionLevel, Rank};
 
-/// A decision: the buffer that lies on the floor of a clique.
+/// A decision: which buffer is placed at the floor of a clique.
 struct SearchFrame {
-    /// The index of its first alternative in `candidates`; they end where those of the next frame begin.
+    /// The index of its first alternative in `candidates`. Its alternatives end where those of the next frame
+    /// begin.
     candidates: usize,
     next: usize,
     applied: Applied,
@@ -15,20 +16,21 @@ struct SearchFrame {
 /// The applied alternative of a decision.
 #[derive(Clone, Copy)]
 pub(super) struct Applied {
-    /// The length of the trail before it.
+    /// The length of the trail before it was applied.
     pub trail: usize,
-    /// The buffer that it placed; `NONE` if it deferred all.
+    /// The buffer that it placed. `NONE` if it deferred all candidates.
     pub placed: Rank,
 }
 
-/// The decisions, by level. The last one's alternatives and conflict set are at the ends of their lists.
+/// The decisions, by level. The alternatives and the conflict set of the last decision are at the ends of the
+/// lists.
 pub(super) struct DecisionStack {
-    /// The number of words of a set of levels.
+    /// The number of words in a set of levels.
     row_words: usize,
     frames: Vec<SearchFrame>,
     candidates: Vec<Rank>,
-    /// Row `d`: the conflict set of decision `d`: the decisions that its failed alternatives, and the lack of others,
-    /// follow from.
+    /// Row `d` is the conflict set of decision `d`: the decisions that imply the failure of its tried alternatives,
+    /// and the absence of others.
     conflict_sets: Vec<u64>,
 }
 
@@ -76,7 +78,7 @@ impl DecisionStack {
         &self.candidates[self.first()..]
     }
 
-    /// Orders the candidates of the last decision.
+    /// Sorts the candidates of the last decision by priority.
     pub fn sort_candidates(&mut self, priority: &Vector<Rank, u32>) {
         let from = self.first();
         self.candidates[from..].sort_unstable_by_key(|&b| priority[b]);
@@ -86,26 +88,26 @@ impl DecisionStack {
         self.frames.last().map_or(0, |frame| frame.candidates)
     }
 
-    /// Returns true if the last decision has an alternative left: a candidate, or to defer all.
+    /// Returns true if the last decision has an alternative left: a candidate, or deferring all.
     pub fn has_next(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.next <= self.candidates.len())
     }
 
-    /// Returns the next candidate of the last decision; `None` to defer all.
+    /// Returns the next candidate of the last decision. `None` means deferring all.
     pub fn next_candidate(&mut self) -> Option<Rank> {
         let frame = self.frames.last_mut()?;
         frame.next += 1;
         self.candidates.get(frame.next - 1).copied()
     }
 
-    /// Notes that the last decision has placed a buffer.
+    /// Records that the last decision placed a buffer.
     pub fn note_placed(&mut self, b: Rank) {
         if let Some(frame) = self.frames.last_mut() {
             frame.applied.placed = b;
         }
     }
 
-    /// Returns what must be undone of the last decision, and forgets it.
+    /// Takes the applied alternative of the last decision, which must be undone.
     pub fn take_applied(&mut self) -> Option<Applied> {
         let frame = self.frames.last_mut()?;
         let applied = frame.applied;

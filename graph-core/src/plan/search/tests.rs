@@ -1,4 +1,4 @@
-//! The search against brute force.
+//! The search, compared with brute force.
 
 use super::*;
 use crate::index::{ids, wide};
@@ -6,7 +6,7 @@ use crate::plan::random::Random;
 use crate::plan::{Bound, Conflicts, Problem};
 use proptest::prelude::*;
 
-/// Returns buffers with random conflicts; each conflicting pair is a clique, and some larger cliques are added.
+/// Returns buffers with random conflicts. Each conflicting pair is a clique; some larger cliques are added.
 fn problem(n: usize, seed: u64) -> Problem {
     let mut random = Random::new(seed);
     let mut conflicts = Conflicts::none(n);
@@ -36,7 +36,7 @@ fn problem(n: usize, seed: u64) -> Problem {
     Problem { sizes, aligns, conflicts, begins, cliques, bound: Bound::default() }
 }
 
-/// Returns the least capacity, by first fit in every order.
+/// Returns the smallest possible capacity, by first fit in every order.
 fn least(problem: &Problem) -> u64 {
     let n = problem.sizes.len();
     let mut best = u64::MAX;

@@ -5,40 +5,40 @@ use crate::index::{Index, Vector};
 use crate::plan::indices::DecisionLevel;
 use crate::plan::intervals::{Time, TimeRange};
 
-/// A count of alternatives that is not computed yet.
+/// Marks a count of alternatives that is not computed yet.
 pub(super) const UNCOUNTED: u32 = u32::MAX;
 
-/// A maximal range of times at which the skyline has one height.
+/// A maximal range of times with one skyline height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub span: TimeRange,
     pub height: u64,
-    /// The number of alternatives at the left and at the right end of a valley, or `UNCOUNTED`. They are valid until
-    /// the segment or an adjacent one changes: the buffers inside a valley are placed nowhere else.
+    /// The number of alternatives at the left and right end of a valley, or `UNCOUNTED`. Valid until the segment or
+    /// an adjacent one changes, since buffers inside a valley are not placed elsewhere.
     pub counts: [u32; 2],
 }
 
 impl Segment {
-    /// Returns a segment whose alternatives are not counted.
+    /// Makes a segment with uncounted alternatives.
     pub fn new(span: TimeRange, height: u64) -> Segment {
         Segment { span, height, counts: [UNCOUNTED; 2] }
     }
 }
 
-/// The heights of the segments beside one; infinite at the ends of time.
+/// The heights of the segments beside a segment. `u64::MAX` at the ends of time.
 #[derive(Clone, Copy)]
 pub(super) struct Walls {
     pub left: u64,
     pub right: u64,
 }
 
-/// The height at each time. The segments cover all times, adjacent ones have different heights, and each height is the
-/// top of the stack of its times.
+/// The height at each time. Invariants: the segments cover all times, adjacent ones have different heights, and
+/// each height is the top of the stacks of its times.
 pub(super) struct Skyline {
     segments: Vec<Segment>,
-    /// For each time the heights that the skyline had, ascending, with the decisions that raised it to them.
+    /// For each time, the heights that the skyline had, ascending, each with the decision that raised it.
     stacks: Vector<Time, Vec<(u64, DecisionLevel)>>,
-    /// The segments before each decision.
+    /// The segments before each decision, concatenated.
     snapshots: Vec<Segment>,
 }
 
@@ -67,7 +67,7 @@ impl Skyline {
         Walls { left, right }
     }
 
-    /// Adds to `reason` the decision that the height at a time follows from.
+    /// Adds to `reason` the decision that set the height at a time.
     pub fn explain_height(&self, time: Time, reason: &mut [u64]) {
         if let Some(&(_, level)) = self.stacks[time].last() {
             set(reason, level);
@@ -82,21 +82,21 @@ impl Skyline {
         }
     }
 
-    /// Notes that a decision raises the skyline to `top`; [`replace`](Self::replace) makes the segments.
+    /// Records that a decision raises the skyline to `top`. [`replace`](Self::replace) updates the segments.
     pub fn raise(&mut self, span: TimeRange, top: u64, level: DecisionLevel) {
         for time in span.times() {
             self.stacks[time].push((top, level));
         }
     }
 
-    /// Forgets the last decision that raised the skyline.
+    /// Removes the last decision that raised the skyline in this span.
     pub fn lower(&mut self, span: TimeRange) {
         for time in span.times() {
             self.stacks[time].pop();
         }
     }
 
-    /// Saves the segments. Returns the index of the snapshot.
+    /// Saves the segments, and returns the index of the snapshot.
     pub fn save(&mut self) -> usize {
         self.snapshots.extend_from_slice(&self.segments);
         self.snapshots.len() - self.segments.len()
@@ -113,11 +113,11 @@ impl Skyline {
         self.snapshots.truncate(snapshot);
     }
 
-    /// Replaces the segment of a span by pieces, and merges adjacent ones of equal height.
+    /// Replaces the segment of a span by pieces, and merges adjacent pieces of equal height.
     pub fn replace(&mut self, span: TimeRange, pieces: [Segment; 3]) {
         let at = self.segments.partition_point(|segment| segment.span.from < span.from);
         let (first, last) = (at.saturating_sub(1), (at + 1).min(self.segments.len() - 1));
-        // The adjacent segments are merged or bounded by other walls now: their counts are no longer valid.
+        // The adjacent segments are merged or have new walls, so their counts are invalid.
         let mut fresh = [self.segments[first]; 5];
         let mut count = 0;
         let mut push = |Segment { span, height, .. }: Segment| {

@@ -1,19 +1,19 @@
-//! The bytes that may be wasted.
+//! The slack: bytes that may be wasted at each time.
 
 use crate::bits::{Matrix, clear, set};
 use crate::index::Vector;
 use crate::plan::indices::DecisionLevel;
 use crate::plan::intervals::{Intervals, Time, TimeRange};
 
-/// The bytes that may still be wasted at each time, and the decisions that wasted others.
+/// The bytes that may still be wasted at each time, and the decisions that wasted the others.
 pub(super) struct SlackTable {
     slack: Vector<Time, u64>,
-    /// Row `t`: the decisions that wasted bytes at time `t`.
+    /// Row `t` holds the decisions that wasted bytes at time `t`.
     wasted_by: Matrix<Time>,
 }
 
 impl SlackTable {
-    /// Returns the table before any decision. No load is above the capacity.
+    /// Makes the table before any decision. No load may exceed the capacity.
     pub fn new(intervals: &Intervals, capacity: u64, row_words: usize) -> SlackTable {
         SlackTable {
             slack: intervals.loads.iter().map(|&load| capacity - load).collect(),

@@ -1,4 +1,4 @@
-//! The search for intervals against the search for any conflict graph.
+//! The search for intervals, compared with the search for any interference graph.
 
 use super::*;
 use crate::plan::instance::ProblemTables;
@@ -7,10 +7,10 @@ use crate::plan::search::{self, Rule};
 use crate::plan::{Bound, Conflicts, Problem};
 use proptest::prelude::*;
 
-/// The first moment of a live range, and the one after its last.
+/// The first time of a live range, and one past its last time.
 type Life = (usize, usize);
 
-/// Returns the lives of random buffers, and their problem.
+/// Returns the live ranges of random buffers, and their problem.
 fn problem(n: usize, times: usize, most: usize, seed: u64) -> (Vector<Rank, Life>, Problem) {
     let mut random = Random::new(seed);
     let mut lives: Vector<Rank, Life> = Vector::new();
@@ -35,7 +35,7 @@ fn problem(n: usize, times: usize, most: usize, seed: u64) -> (Vector<Rank, Life
     (lives, problem)
 }
 
-/// Returns true if no two buffers that live at one time share bytes, and none ends above the capacity.
+/// Returns true if no two buffers that are live together share bytes, and no buffer ends above the capacity.
 fn is_right(
     lives: &Vector<Rank, Life>,
     sizes: &Vector<Rank, u64>,
@@ -104,7 +104,7 @@ fn what_is_no_line_is_seen() {
         bound: Bound::default(),
     };
     assert_eq!(Intervals::of(&problem), None);
-    // Intervals, of which a clique is missing.
+    // Intervals with a missing clique.
     let mut problem = Problem { cliques: vec![vec![a], vec![b]], ..problem };
     (problem.sizes, problem.aligns, problem.begins) =
         (Vector::filled(1, 2), Vector::filled(1, 2), (0..2).collect());
@@ -112,7 +112,6 @@ fn what_is_no_line_is_seen() {
     assert_eq!(Intervals::of(&problem), None);
     problem.cliques = vec![vec![a, b]];
     assert_eq!(Intervals::of(&problem).map(|intervals| intervals.loads), Some(Vector::filled(2, 1)));
-    // A size that is no multiple of an alignment.
     problem.aligns[a] = 2;
     assert_eq!(Intervals::of(&problem), None);
 }
