@@ -1,4 +1,4 @@
-//! A text that lists a file's kernels with their parameters and accesses.
+//! The text report of a PTX file: its kernels with their parameters, accesses and module variables.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::Access;
@@ -7,7 +7,7 @@ use crate::declare::{BlockRule, static_shared};
 use crate::syntax::{Class, Function, Module, Parameter};
 use std::fmt::Write;
 
-/// Formats a module: one paragraph for each kernel, one line for each parameter.
+/// Formats a module: one paragraph per kernel, one line per parameter.
 pub fn table(module: &Module<'_>) -> String {
     let mut analysis = Analysis::new(module);
     let mut text = String::new();

@@ -21,7 +21,7 @@ pub struct Row {
     pub yields: Yields,
     /// Its effect on control flow.
     pub flow: ControlFlow,
-    /// Its visibility of other threads' writes.
+    /// Its effect on the visibility of other threads' writes.
     pub synchronises: Synchronises,
     /// Its effect that no operand shows.
     pub hidden: Hidden,
