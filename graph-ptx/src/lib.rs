@@ -10,8 +10,8 @@
 //! - [`rewrite`]: variants of a kernel's text: waiting, spinning, batched, fused;
 //! - [`poly`]: polynomials over integer symbols, in which extents and bounds are compared.
 //!
-//! Imports only go downwards: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`. Types
-//! that several modules share are defined below all of them.
+//! Imports only go downwards: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`. Types that
+//! several modules share are defined below all of them.
 
 #![deny(unsafe_code)]
 

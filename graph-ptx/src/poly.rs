@@ -1,23 +1,23 @@
 //! Polynomials over integer symbols: lengths and the bounds of ranges.
 //!
-//! A bound is a sum of products of integer arguments with integer coefficients. Any expression that is not
-//! built from `+`, `-` and `*` is an opaque variable; two opaque variables are equal if their keys are.
+//! A bound is a sum of products of integer arguments with integer coefficients. Any expression that is not built from
+//! `+`, `-` and `*` is an opaque variable; two opaque variables are equal if their keys are.
 //!
-//! Every variable is at least 0. Every range of the program adds facts (`lo <= hi <= len`, a length is at
-//! least 1), which the build checks first. [`Facts`] proves an inequality by adding up a few facts. Two
-//! ranges that cannot be proved disjoint are assumed to overlap.
+//! Every variable is at least 0. Every range of the program adds facts (`lo <= hi <= len`, a length is at least 1),
+//! which the build checks first. [`Facts`] proves an inequality by adding up a few facts. Two ranges that cannot be
+//! proved disjoint are assumed to overlap.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A polynomial over the variables of a [`Symbols`]. Arithmetic returns `None` if a coefficient overflows
-/// `i128`; callers then treat the whole expression as opaque.
+/// A polynomial over the variables of a [`Symbols`]. Arithmetic returns `None` if a coefficient overflows `i128`;
+/// callers then treat the whole expression as opaque.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Poly {
     constant: i128,
-    /// The coefficient of each product, by the product's sorted variables. Invariant: products have at least
-    /// one variable and coefficients are not 0. Bounds of a build are constants, so that their map is empty
-    /// and takes no memory.
+    /// The coefficient of each product, by the product's sorted variables. Invariant: products have at least one
+    /// variable and coefficients are not 0. Bounds of a build are constants, so that their map is empty and takes no
+    /// memory.
     products: BTreeMap<Vec<u32>, i128>,
 }
 
@@ -100,8 +100,7 @@ impl Poly {
         constant.into_iter().chain(products)
     }
 
-    /// Replaces each variable by a polynomial. Returns `None` if a variable has no replacement, or on
-    /// overflow.
+    /// Replaces each variable by a polynomial. Returns `None` if a variable has no replacement, or on overflow.
     pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
         let mut sum = Poly::default();
         for (product, coefficient) in self.terms() {
@@ -114,8 +113,8 @@ impl Poly {
         Some(sum)
     }
 
-    /// Evaluates the polynomial for these values of the variables. Returns `None` if a variable has no value,
-    /// or on overflow.
+    /// Evaluates the polynomial for these values of the variables. Returns `None` if a variable has no value, or on
+    /// overflow.
     pub fn value(&self, of: &dyn Fn(u32) -> Option<i128>) -> Option<i128> {
         let mut sum = 0i128;
         for (product, coefficient) in self.terms() {
@@ -134,8 +133,7 @@ impl Poly {
         all
     }
 
-    /// Returns true if no coefficient is negative. The polynomial is then at least 0, because every variable
-    /// is.
+    /// Returns true if no coefficient is negative. The polynomial is then at least 0, because every variable is.
     pub fn at_least_zero(&self) -> bool {
         self.nonnegative()
     }
@@ -220,8 +218,8 @@ impl Symbols {
         self.opaque(name, name)
     }
 
-    /// Returns the variable of this key, which is printed as `text`. Expressions with the same key must have
-    /// the same value.
+    /// Returns the variable of this key, which is printed as `text`. Expressions with the same key must have the same
+    /// value.
     pub fn opaque(&mut self, key: &str, text: &str) -> Poly {
         let next = self.texts.len() as u32;
         let id = *self.ids.entry(key.to_owned()).or_insert(next);
@@ -239,8 +237,8 @@ pub struct Facts {
     by_negative: BTreeMap<Vec<u32>, Vec<Poly>>,
 }
 
-/// The maximum number of facts that one proof adds up. One fact relates a bound to a range and another
-/// relates the range to its buffer; no proof has needed more.
+/// The maximum number of facts that one proof adds up. One fact relates a bound to a range and another relates the
+/// range to its buffer; no proof has needed more.
 const DEPTH: u32 = 2;
 /// The maximum number of facts per product that a proof tries.
 const WIDTH: usize = 32;
@@ -281,8 +279,8 @@ impl Facts {
         self.at_most(outer.start, inner.start) && self.at_most(inner.end, outer.end)
     }
 
-    /// Returns true if `poly` is proved to be a sum of at most `depth` scaled facts and a polynomial without
-    /// negative coefficients.
+    /// Returns true if `poly` is proved to be a sum of at most `depth` scaled facts and a polynomial without negative
+    /// coefficients.
     fn proves(&self, poly: &Poly, depth: u32) -> bool {
         let Some(product) = poly.negative() else { return true };
         depth > 0

@@ -65,8 +65,7 @@ pub enum StateSpace {
     None,
     /// The space that the modifiers name; generic if they name none.
     Named,
-    /// Same as [`StateSpace::Named`], but shared memory for the asynchronous and bulk forms without
-    /// `.release`.
+    /// Same as [`StateSpace::Named`], but shared memory for the asynchronous and bulk forms without `.release`.
     NamedUnlessAsync,
     /// Shared memory.
     Shared,
@@ -74,8 +73,8 @@ pub enum StateSpace {
     ByForm,
 }
 
-/// The registers that an instruction defines. All registers in other operands, in addresses and in the guard
-/// are read.
+/// The registers that an instruction defines. All registers in other operands, in addresses and in the guard are
+/// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defines {
     /// The first operand.
@@ -88,8 +87,8 @@ pub enum Defines {
     Never,
 }
 
-/// The function that computes the result from the source operands. Operations that most analyses treat alike
-/// form one class: an analysis matches the members that it follows and has one default per class.
+/// The function that computes the result from the source operands. Operations that most analyses treat alike form one
+/// class: an analysis matches the members that it follows and has one default per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The result is not a function of the operands alone.
@@ -223,9 +222,8 @@ pub enum Yields {
     Loaded,
     /// The contents of memory; writes of other threads may stay invisible to it.
     Fixed,
-    /// The contents of memory at one point in the modification order of an address. A thread that uses the
-    /// result observes that order. If the result is unused, the update commutes with updates of the same
-    /// kind.
+    /// The contents of memory at one point in the modification order of an address. A thread that uses the result
+    /// observes that order. If the result is unused, the update commutes with updates of the same kind.
     Observed,
     /// The operand of another lane.
     Exchanged,
@@ -242,8 +240,7 @@ pub enum Yields {
 /// The effect on control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlFlow {
-    /// Control continues with the next instruction. A guarded instruction of any other kind may also fall
-    /// through.
+    /// Control continues with the next instruction. A guarded instruction of any other kind may also fall through.
     Next,
     /// Jumps to a label.
     Branch,
@@ -264,8 +261,7 @@ pub enum Synchronises {
     Never,
     /// Writes may become visible: a fence orders the accesses around it.
     Fence,
-    /// Writes may become visible: the instruction waits for other threads or takes part in an order with
-    /// them.
+    /// Writes may become visible: the instruction waits for other threads or takes part in an order with them.
     Always,
     /// Writes may become visible if the load is volatile, relaxed, acquire or memory-mapped I/O.
     IfOrdered,

@@ -60,8 +60,8 @@ macro_rules! registers {
             }
         }
 
-        /// Returns the special register of a name, with or without a component such as `%tid.x`. `None` if
-        /// the name is unknown.
+        /// Returns the special register of a name, with or without a component such as `%tid.x`. `None` if the name
+        /// is unknown.
         pub fn register(name: &str) -> Option<Register> {
             let base = name.split_once('.').map_or(name, |(base, _)| base);
             match base {

@@ -1,8 +1,8 @@
 //! The lexer: bytes to tokens.
 //!
-//! The macro runs it in unoptimised builds, so it is written for speed without the optimiser: one table
-//! lookup per byte, no iterator chains, no allocation. A token is a kind and a range of the text; the parser
-//! converts numbers when it needs them. A NUL byte ends the text, as it does in the driver.
+//! The macro runs it in unoptimised builds, so it is written for speed without the optimiser: one table lookup per
+//! byte, no iterator chains, no allocation. A token is a kind and a range of the text; the parser converts numbers
+//! when it needs them. A NUL byte ends the text, as it does in the driver.
 
 use crate::syntax::error::Error;
 
@@ -196,8 +196,8 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Extends the name token just read to a whole opcode with its `.modifier` and `::qualifier` parts.
-    /// Returns the opcode's end.
+    /// Extends the name token just read to a whole opcode with its `.modifier` and `::qualifier` parts. Returns the
+    /// opcode's end.
     pub fn opcode(&mut self) -> u32 {
         loop {
             if self.byte(self.at) == b'.' && CLASS[self.byte(self.at + 1) as usize] >= WORD {
@@ -249,8 +249,8 @@ pub(crate) enum Number {
     Double(u64),
 }
 
-/// Parses `12`, `0x1F`, `017` and `0b11`, each with an optional `U`; `0f` with 8 and `0d` with 16 hexadecimal
-/// digits; `1.5e3`.
+/// Parses `12`, `0x1F`, `017` and `0b11`, each with an optional `U`; `0f` with 8 and `0d` with 16 hexadecimal digits;
+/// `1.5e3`.
 pub(crate) fn number(text: &str) -> Option<Number> {
     let bytes = text.as_bytes();
     if bytes.len() > 1 && bytes[0] == b'0' {

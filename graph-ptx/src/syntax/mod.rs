@@ -3,8 +3,7 @@
 //! [`parse`] turns text into a [`Module`] that borrows it. Invariants:
 //!
 //! - every item, statement and instruction has its byte range ([`Span`]) and its line;
-//! - nothing is dropped silently: text that the parser does not understand is kept as a directive or an
-//!   instruction;
+//! - nothing is dropped silently: text that the parser does not understand is kept as a directive or an instruction;
 //! - names are not resolved; [`Names`] maps a name to its declaration in a scope of a body;
 //! - parsing any input takes linear time and returns a module or one [`Error`].
 

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 
 /// The declarations of a body, by scope and name.
 ///
-/// A scope sees its own declarations and those of its enclosing scopes. PTX requires declaration before use;
-/// this is not checked here. Registers of a range (`%r<5>`) are found by their number. Labels are resolved in
-/// the same way.
+/// A scope sees its own declarations and those of its enclosing scopes. PTX requires declaration before use; this is
+/// not checked here. Registers of a range (`%r<5>`) are found by their number. Labels are resolved in the same way.
 #[derive(Debug)]
 pub struct Names<'b, 'a> {
     body: &'b Body<'a>,
@@ -56,8 +55,8 @@ impl<'b, 'a> Names<'b, 'a> {
         names
     }
 
-    /// Returns the register or variable of the body that `name` means in `scope`. `None` for names that the
-    /// body does not declare: special registers, parameters of the function and module variables.
+    /// Returns the register or variable of the body that `name` means in `scope`. `None` for names that the body does
+    /// not declare: special registers, parameters of the function and module variables.
     pub fn resolve(&self, scope: u32, name: &str) -> Option<Binding<'b, 'a>> {
         let number = number_of(name);
         let mut scope = scope;
@@ -89,8 +88,8 @@ impl<'b, 'a> Names<'b, 'a> {
         }
     }
 
-    /// Returns the statement of the label or target list that `name` means in `scope`. Labels of an inner
-    /// scope are not visible outside of it.
+    /// Returns the statement of the label or target list that `name` means in `scope`. Labels of an inner scope are
+    /// not visible outside of it.
     pub fn label(&self, scope: u32, name: &str) -> Option<usize> {
         let mut scope = scope;
         loop {
@@ -102,8 +101,8 @@ impl<'b, 'a> Names<'b, 'a> {
     }
 }
 
-/// Splits `%r12` into `%r` and 12. Returns `None` for names with a leading zero such as `%r012`: they are
-/// never in a range.
+/// Splits `%r12` into `%r` and 12. Returns `None` for names with a leading zero such as `%r012`: they are never in a
+/// range.
 fn number_of(name: &str) -> Option<(&str, u64)> {
     let bytes = name.as_bytes();
     let mut start = bytes.len();

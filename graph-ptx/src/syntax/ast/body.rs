@@ -138,8 +138,8 @@ impl<'a> Instruction<'a> {
         self.op
     }
 
-    /// Returns the modifiers: `param`, `u64` for `ld.param.u64`. A part with `::`, such as `shared::cta`, is
-    /// one modifier.
+    /// Returns the modifiers: `param`, `u64` for `ld.param.u64`. A part with `::`, such as `shared::cta`, is one
+    /// modifier.
     pub fn modifiers(&self) -> impl DoubleEndedIterator<Item = &'a str> + use<'a> {
         let mut parts = self.opcode.split('.');
         parts.next();

@@ -64,8 +64,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// Returns the span of a name or opcode. Must be a slice of this module's text: otherwise the span is
-    /// empty.
+    /// Returns the span of a name or opcode. Must be a slice of this module's text: otherwise the span is empty.
     pub fn span_of(&self, part: &str) -> Span {
         let base = self.text.as_ptr() as usize;
         match (part.as_ptr() as usize).checked_sub(base) {
@@ -132,8 +131,8 @@ pub struct Function<'a> {
 }
 
 impl<'a> Function<'a> {
-    /// Returns the values of a performance directive, named with its dot: `Some(&[256, 1, 1])` for `.maxntid
-    /// 256, 1, 1`.
+    /// Returns the values of a performance directive, named with its dot: `Some(&[256, 1, 1])` for `.maxntid 256, 1,
+    /// 1`.
     pub fn performance(&self, directive: &str) -> Option<&[u32]> {
         self.performance.iter().find(|p| p.name == directive).map(|p| p.values.as_slice())
     }

@@ -6,8 +6,8 @@ use crate::syntax::error::Error;
 use crate::syntax::lex::Kind;
 
 impl<'a> Parser<'a> {
-    /// Parses performance directives: a name followed by numbers, strings or a parenthesis, such as `.maxntid
-    /// 256, 1, 1 .pragma "x"; .noreturn .attribute(.unified(1, 2))`.
+    /// Parses performance directives: a name followed by numbers, strings or a parenthesis, such as `.maxntid 256, 1,
+    /// 1 .pragma "x"; .noreturn .attribute(.unified(1, 2))`.
     pub(super) fn performance(&mut self, all: &mut Vec<Performance<'a>>) -> Result<(), Error> {
         while self.token.kind == Kind::Directive {
             let (start, name) = (self.token.start, self.token_text());

@@ -1,7 +1,7 @@
 //! The parser: tokens to a [`Module`].
 //!
-//! It needs one token of lookahead and no backtracking. A loop with a stack reads a body, so that nested
-//! scopes cause no recursion.
+//! It needs one token of lookahead and no backtracking. A loop with a stack reads a body, so that nested scopes cause
+//! no recursion.
 
 mod declaration;
 mod module;
