@@ -77,8 +77,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
         (kernel, outline)
     }
 
-    /// Like [`Analysis::kernel_and_outline`]; also returns the backward slice of all loads and stores through the
-    /// pointers that `open` selects.
+    /// Like [`Analysis::kernel_and_outline`]; also slices all accesses through the pointers that `open` selects.
     pub fn kernel_and_outlines(
         &mut self,
         name: &str,
@@ -530,8 +529,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(Number { site: self.site(StepId { instance: 0, step }), certain })
     }
 
-    /// Returns the calls from the kernel to an access, then the access. `None` if a call on the way shares its
-    /// instance with others.
+    /// Returns the calls from the kernel to an access, then the access. `None` if a shared instance is on the way.
     fn path(&self, touched: &Touched) -> Option<Vec<StepId>> {
         let mut path = vec![touched.at];
         while let Some(&StepId { instance, .. }) = path.last()

@@ -53,7 +53,7 @@ fn a_register_that_is_used_twice_is_two_values() {
     let body =
         "mov.u64 %rd4, %rd1; ld.global.f32 %f1, [%rd4]; mov.u64 %rd4, %rd2; st.global.f32 [%rd4], %f1;";
     assert_eq!(verdicts(body), (Reads, Writes));
-    // A guarded move may leave the old value.
+    // A guarded move may keep the previous value.
     let body = "mov.u64 %rd4, %rd1; @%p1 mov.u64 %rd4, %rd2; st.global.f32 [%rd4], %f1;";
     assert_eq!(verdicts(body), (Unknown, Unknown));
 }
@@ -82,7 +82,7 @@ fn pointers_that_mix_are_decided_only_where_nothing_is_written() {
 fn loops_keep_their_pointer() {
     let body = "mov.u64 %rd4, %rd1; L: ld.global.f32 %f1, [%rd4]; add.s64 %rd4, %rd4, %rd3; @%p1 bra L;";
     assert_eq!(verdicts(body), (Reads, Nothing));
-    // The two registers are exchanged in each turn.
+    // Each iteration exchanges the two registers.
     let body = "mov.u64 %rd4, %rd1; mov.u64 %rd5, %rd2; L: mov.u64 %rd6, %rd4; mov.u64 %rd4, %rd5; \
                 mov.u64 %rd5, %rd6; st.global.f32 [%rd4], %f1; @%p1 bra L;";
     assert_eq!(verdicts(body), (Unknown, Unknown));
@@ -116,7 +116,7 @@ fn what_leaves_sight_is_unknown_if_something_is_stored_out_of_sight() {
         verdicts(&format!("{shared} ld.global.f32 %f1, [%rd4]; st.global.f32 [%rd2], %f1;")),
         (Reads, Writes)
     );
-    // A pointer loaded from memory is no parameter.
+    // A pointer loaded from memory is not a parameter.
     assert_eq!(verdicts("ld.global.u64 %rd4, [%rd1]; st.global.f32 [%rd4], %f1;"), (Reads, Nothing));
     assert_eq!(
         verdicts("st.global.u64 [%rd2], %rd1; ld.global.u64 %rd4, [%rd2]; st.f32 [%rd4], %f1;").0,
@@ -248,9 +248,9 @@ fn an_address_that_is_loaded_is_told_from_an_index() {
         // A table of tables, and a chain.
         "ld.global.u64 %rd5, [%rd4]; ld.global.u64 %rd6, [%rd5]; st.f32 [%rd6], %f1;",
         "L: ld.global.u64 %rd4, [%rd4]; @%p1 bra L;",
-        // On one path it is the other parameter.
+        // On one path the base is the other parameter.
         "selp.b64 %rd5, %rd2, %rd4, %p1; ld.f32 %f1, [%rd5];",
-        // An index of another table, or of a scalar, is beside it.
+        // The sum also has an index from another table or from a scalar.
         "ld.global.u64 %rd5, [%rd2]; add.s64 %rd6, %rd4, %rd5; ld.f32 %f1, [%rd6]; ld.f32 %f1, [%rd4];",
         "add.s64 %rd5, %rd4, %rd3; ld.f32 %f1, [%rd5];",
     ];
@@ -288,17 +288,17 @@ fn loaded_indices_and_stored_pointers_are_no_table() {
         ".global .align 8 .b8 v[64]; mov.u64 %rd5, v; add.s64 %rd6, %rd5, %rd4; ld.global.u8 %r1, [%rd6];",
         ".shared .align 8 .b8 v[64]; mov.u64 %rd5, v; cvta.shared.u64 %rd6, %rd5; add.s64 %rd7, %rd6, %rd4; ld.u8 %r1, [%rd7];",
         ".local .align 8 .b8 v[64]; mov.u64 %rd5, v; add.s64 %rd6, %rd5, %rd4; ld.local.u8 %r1, [%rd6];",
-        // It is the base beside an index in other memory, or the index beside a base there.
+        // A base with an index in other memory, or an index with a base there.
         ".shared .align 8 .b8 v[64]; ld.shared.u64 %rd5, [v]; add.s64 %rd6, %rd5, %rd4; ld.u8 %r1, [%rd6];",
-        // The kernel has stored a pointer, which may be the one that it loads.
+        // The kernel has stored a pointer, which may be the loaded one.
         "st.global.u64 [%rd1+8], %rd2; ld.f32 %f1, [%rd4];",
         ".shared .align 8 .b8 v[64]; st.shared.u64 [v], %rd2; st.shared.u64 [v+8], %rd4; ld.shared.u64 %rd5, [v]; ld.u8 %r1, [%rd5];",
-        // A pointer that goes through halves, beside an index.
+        // A pointer that goes through halves, with an index.
         "mov.b64 {%r1, %r2}, %rd2; mov.b64 %rd5, {%r1, %r2}; add.s64 %rd6, %rd5, %rd4; ld.u8 %r1, [%rd6];",
     ] {
         assert_eq!(tables(&format!("{load} {body}")), (false, false), "{body}");
     }
-    // What a variable of the module holds may be the address of another one.
+    // A variable of the module may contain the address of another one.
     let variable = ".global .u64 v; ld.global.u64 %rd4, [v]; ld.global.f32 %f1, [%rd4];";
     assert_eq!(tables(variable), (false, false));
 }
@@ -322,7 +322,7 @@ fn pointers_in_parameters_by_value_are_seen_in_halves_and_at_unknown_places() {
     assert_eq!(of(two, &format!("{halves} add.s64 %rd8, %rd1, %rd7; st.f32 [%rd8], %f1;")), [None; 4]);
     let of_structure = "ld.param.v2.u32 {%r1, %r2}, [s+8]; mov.b64 %rd7, {%r1, %r2}; st.f32 [%rd7], %f1;";
     assert_eq!(of(many, of_structure)[2], Some(Some(8)));
-    // The words that are told apart have a limit; the kernel has more here.
+    // The number of tracked words is limited, and the kernel has more.
     let loads: String =
         (0..200).map(|at| format!("ld.param.u64 %rd5, [s+{}]; st.f32 [%rd5], %f1;\n", 8 * at)).collect();
     assert_eq!(of(".param .align 8 .b8 s[1600]", &loads)[2], Some(Some(0)));

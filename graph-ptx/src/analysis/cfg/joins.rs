@@ -1,9 +1,9 @@
-//! Post-dominators and control dependences.
+//! Post-dominators and control dependence.
 
 use crate::coverage::LEAVE;
 
-/// Returns the immediate post-dominator of each block, from the successors of each. [`LEAVE`] is the end of the function. A
-/// block from which no path reaches an end counts as one.
+/// Returns the immediate post-dominator of each block, given the successors of each. [`LEAVE`] is the end of the
+/// function. A block from which no path reaches an end counts as an end.
 pub(crate) fn joins(successors: &[Vec<u32>]) -> Vec<u32> {
     let end = successors.len();
     let node = |to: u32| if to == LEAVE { end } else { to as usize };
@@ -79,8 +79,8 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
     order
 }
 
-/// Returns the control dependences of each block: the blocks whose branches directly decide that it runs (Ferrante,
-/// Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987).
+/// Returns the control dependences of each block: the blocks whose branches directly decide if it runs (Ferrante,
+/// Ottenstein and Warren, "The Program Dependence Graph and Its Use in Optimization", 1987).
 pub(crate) fn dependences(successors: &[Vec<u32>], join: &[u32]) -> Vec<Vec<u32>> {
     let mut depends = vec![Vec::new(); successors.len()];
     for (at, successors) in successors.iter().enumerate().filter(|(_, all)| all.len() > 1) {
