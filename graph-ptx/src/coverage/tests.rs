@@ -1,4 +1,4 @@
-//! Outlines of small kernels, for launches that no interpreter would run to the end.
+//! Slices of small kernels, for launches that are too large to interpret thread by thread.
 
 use super::*;
 use crate::analysis::{Analysis, Taken};
@@ -40,7 +40,7 @@ fn an_index_that_wraps_is_followed() {
     );
     // With 2^33 threads each index below 2^32 occurs twice.
     assert_eq!(judge(&unsigned, 1 << 23, 1024, u64::from(u32::MAX), 1 << 30), Verdict::Covered);
-    // As signed numbers the upper half of the indices lies below every bound, and its addresses are far away.
+    // As signed numbers, the upper half of the indices is below every bound, and its addresses are far away.
     let signed = outline(&format!("{INDEX} setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; {STORE}"));
     assert_eq!(judge(&signed, 1 << 22, 1024, 1000, 1000), Verdict::Covered);
     assert_eq!(judge(&signed, 1 << 22, 1024, 1000, 2000), Verdict::Short { written: 1000, missing: 1000 });
@@ -76,8 +76,8 @@ fn what_data_decides_is_not_counted() {
     ));
     assert!(loaded.hopeless(0).unwrap().contains("depends on `ld.global.u32 %r7, [%rd5];`"));
     assert!(matches!(judge(&loaded, 8, 32, 8, 8), Verdict::Unknown(_)));
-    // One store that surely happens covers the extent, whatever the other does; a launch for which it is too short is
-    // unknown.
+    // A store that definitely happens covers the extent, whatever the other store does. A launch for which it is too
+    // short is unknown.
     let both = outline(&format!(
         "{INDEX} cvt.u64.u32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; st.global.u8 [%rd5], %r3; ld.global.u32 %r7, [%rd5]; cvt.u64.u32 %rd6, %r7; add.s64 %rd7, %rd1, %rd6; st.global.u8 [%rd7], %r3;"
     ));

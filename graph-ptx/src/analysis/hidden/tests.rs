@@ -1,4 +1,4 @@
-//! Kernels that are not analysed may do all that their text can reach.
+//! Kernels that cannot be analysed may do everything that their text can reach.
 
 use super::*;
 use crate::analysis::Access;
@@ -7,7 +7,7 @@ use crate::syntax::parse;
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 counter;\n.global .u32 other;\n\
      .global .align 1 .b8 text[3] = {97, 98, 0};\n.global .u64 link = generic(other);\n";
 
-/// Returns a body of more blocks than are analysed.
+/// Returns a body with more blocks than the analysis allows.
 fn blocks() -> String {
     "@q ret;\n".repeat(10_001)
 }
@@ -67,11 +67,11 @@ fn large_bodies_do_all_that_they_mention() {
     let large = |name: &str, what: &str| format!("{name}() {{ .reg .pred q; {} {what} ret; }}\n", blocks());
     let set = "st.global.u32 [counter], 1;";
     assert_eq!(writes(&large(".entry k", set)), ["counter", "other"]);
-    // Variables that the kernel does not mention are not listed, except those whose address is in an initialiser.
+    // Variables that the kernel does not mention are not listed, unless an initialiser contains their address.
     assert_eq!(writes(&large(".entry k", "")), ["other"]);
     let call = "{ .reg .pred q; again: call f; @q bra again; ret; }";
     assert_eq!(writes(&format!("{}.entry k() {call}\n", large(".func f", set))), ["counter", "other"]);
-    // The call goes through a small function, or to a name that the driver provides elsewhere.
+    // The call goes through a small function, or to a name that the driver provides in other files.
     let small = ".func f() { call malloc; ret; }\n";
     assert_eq!(
         writes(&format!("{}{small}.entry k() {call}\n", large(".func malloc", set))),
@@ -91,7 +91,7 @@ fn reads_of_large_bodies_count() {
 
 #[test]
 fn a_fixed_point_that_takes_too_long_is_given_up() {
-    // The chain runs against the direction of the loop, so each turn adds one address to each register.
+    // The chain runs against the direction of the loop, so that each iteration adds one address to each register.
     let count = 400;
     let variables: String = (0..count).map(|at| format!(".global .u32 v{at};\n")).collect();
     let moves: String = (0..count).map(|at| format!("mov.b64 %a{at}, v{at};\n")).collect();
