@@ -87,7 +87,7 @@ fn numbers_and_kinds_of_parameters() {
     assert_eq!(codes(&run(text, "k", kinds).0), [(Difference::Kind, Some(1)), (Difference::Kind, Some(2))]);
 }
 
-/// All faults are found at once, and what is right is still proved.
+/// All differences are found at once, and matching parts are still proved.
 #[test]
 fn access_is_proved_refuted_or_vouched_for() {
     let text = ".entry k(.param .u64 a, .param .u64 b, .param .u64 c) { .reg .b64 %rd<9>; .reg .f32 %f<3>; .reg .pred %p;\n\
@@ -137,7 +137,7 @@ fn files_that_cannot_be_used() {
     );
 }
 
-/// Returns the first reason of an unproved part, for a type of the elements of `out`.
+/// Returns the first reason of an unproved part, for an element type of `out`.
 fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
     let text = format!(
         ".entry k(.param .u64 out, .param .u64 in, .param .u8 flag) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .b16 %s<9>; \
@@ -234,7 +234,7 @@ fn a_buffer_that_is_a_number_is_told() {
     }
 }
 
-/// Two `bf16` of a word, of which `__bfloat1622float2` makes `f32`, and a word that is one.
+/// A word of two `bf16` that `__bfloat1622float2` converts to `f32`, and a word that is one `f32`.
 #[test]
 fn parts_of_words_are_converted() {
     let elements = |ty: &str, uses: &str| {
@@ -286,7 +286,7 @@ fn what_only_null_leads_to_is_dead() {
     };
     let plain = declared(false);
     assert_eq!((plain.access, plain.extent), (true, true));
-    // A load that may go through `out` may come before the store.
+    // A load that may go through `out` may precede the store.
     assert!(!declared(true).access);
 }
 
@@ -316,10 +316,10 @@ fn tables_of_pointers_are_told_from_others() {
     let shared = "st.shared.u64 [cell], %rd4; ld.shared.u64 %rd5, [cell]; st.global.f32 [%rd5], %f1;";
     for writes in [false, true] {
         assert_eq!(run(read, writes), (vec![], Some(true)), "what is read through is assumed");
-        // Which of the two words is the base is not known: the declared table is.
+        // The base may be either of the two words; the declared table decides.
         assert_eq!(run(&format!("{INDEX} {stored_apart}"), writes), (vec![], Some(true)));
         assert_eq!(run(&format!("{INDEX} ld.global.f32 %f1, [%rd6];"), writes), (vec![], Some(true)));
-        // Nothing is taken for an address.
+        // No loaded value is used as an address.
         assert_eq!(run("st.local.u64 [%rd3], %rd4;", writes), (vec![(Difference::Kind, Some(0))], None));
     }
     for body in [stored, updated, shared] {
@@ -328,7 +328,7 @@ fn tables_of_pointers_are_told_from_others() {
     }
 }
 
-/// A store to `x[i]` behind `flag` and `i < n`, of which the first is a predicate that two paths join in. `setp`
+/// A store to `x[i]` after tests of `flag` and `i < n`; the first is a predicate in which two paths join. `setp`
 /// compares the loaded flag, or the index.
 fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(Difference, Option<usize>)> {
     let text = format!(
@@ -363,7 +363,7 @@ fn a_joined_predicate_bounds_nothing_unless_an_index_decides_it() {
     let by_data = "setp.eq.u32 %p1, %r3, 0;";
     assert_eq!(behind_a_joined_predicate(by_data, n()), []);
     assert_eq!(behind_a_joined_predicate(by_data, less()), [(Difference::Extent, Some(0))]);
-    // No thread but those below `n - 1` gets there.
+    // Only threads below `n - 1` get there.
     let by_index = "setp.ge.u32 %p1, %r2, %r5;";
     assert_eq!(behind_a_joined_predicate(by_index, n()), []);
     assert_eq!(behind_a_joined_predicate(by_index, less()), []);

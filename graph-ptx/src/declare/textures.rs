@@ -1,4 +1,4 @@
-//! Kernels that use textures or surfaces, which no graph knows the memory of.
+//! Rejects kernels that use textures or surfaces: a graph cannot know their memory.
 
 use super::declaration::{Difference, Finding};
 use crate::isa::{Hidden, row};

@@ -154,7 +154,7 @@ fn one_kernel_that_is_kept_does_not_keep_the_others() {
     assert_eq!(made.waits, ["b"]);
     assert_eq!(made.kept[0].0, "a");
     assert!(made.text.starts_with(".version 8.0\n.target sm_90\n"));
-    // A second time there is nothing left to do.
+    // A second rewriting changes nothing.
     let again = waits(&made.text);
     assert_eq!((again.waits, again.text), (vec![], made.text));
 }
@@ -178,7 +178,7 @@ fn parameters_come_from_the_record() {
     assert!(made.contains("mov.u32 %cuweave_cx, %ctaid.x;") && made.contains("mov.u32 %cuweave_nz, 1;"));
     assert!(!made.contains("griddepcontrol"));
     let made = variant(COPY, &batch(GridShape::Flat, 5, true)).unwrap();
-    // Five first blocks, the shift and 32 parts take 152 bytes, so that the records begin at 160.
+    // Five first blocks, the shift and 32 segments take 152 bytes, so that the records begin at 160.
     assert!(made.contains("ld.param.u64 %rd1, [%cuweave_record+160];"), "{made}");
     assert_eq!(made.matches("griddepcontrol.wait").count(), 1);
     assert!(
@@ -300,7 +300,7 @@ fn variants_have_limits() {
         let batch = Batch { name: name.to_owned(), ..batch(GridShape::Flat, 2, false) };
         assert_eq!(refused(&batch), Refusal::Name(name.to_owned()));
     }
-    // More parameters than 4 KiB need a newer version.
+    // More than 4 KiB of parameters need a newer version.
     let large = Table::most(
         &parse(&format!("{HEAD}{COPY}")).unwrap().entry("k").unwrap().parameters,
         GridShape::Flat,
@@ -318,11 +318,11 @@ fn the_registers_of_a_variant_are_limited() {
     };
     let own = ".maxntid 128 .minnctapersm 4";
     assert!(made(own, None).contains(".minnctapersm 4") && !made(own, None).contains(".maxnreg"));
-    // Both directives limit the registers: one of them stays.
+    // Both directives limit the registers: only one of them remains.
     let limited = made(own, Some(40));
     assert!(limited.contains(".maxntid 128") && limited.contains(".maxnreg 40\n"), "{limited}");
     assert!(!limited.contains(".minnctapersm"), "{limited}");
-    // The kernel's own limit stays where it is lower.
+    // The kernel's own limit remains if it is lower.
     let lower = made(".maxnreg 32", Some(40));
     assert!(lower.contains(".maxnreg 32\n") && !lower.contains("40"), "{lower}");
 }
@@ -360,7 +360,7 @@ fn names_are_free() {
     assert!(made.contains(".entry cuweave_1_table(.param .align 4 .b8 cuweave__0_table[68])"), "{made}");
 }
 
-/// One loop a kernel, by what ends it.
+/// One loop per kernel, grouped by the condition that ends it.
 #[test]
 fn loops_that_wait_for_others_are_found() {
     let registers = ".reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .local .b32 depot;";
@@ -392,15 +392,15 @@ fn loops_that_wait_for_others_are_found() {
         assert!(matches!(found, Err(Refusal::Spins { line: 6 })), "{found:?}: {body}");
     }
     let ends = [
-        // The usual retry: what was read is compared.
+        // The usual retry compares with the value that was read.
         "ld.global.u32 %r1, [%rd1]; L: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
         "L: ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
-        // An atomic, or a look, in a loop that counts.
+        // An atomic, or a polling load, in a counted loop.
         "L: atom.global.add.u32 %r1, [%rd1], 1; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
         "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; st.global.u32 [%rd1+4], 1; M: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
         "L: ld.volatile.shared.u32 %r1, [%r2]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
         "L: ld.global.cg.u32 %r1, [%rd2]; add.u64 %rd2, %rd2, 4; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
-        // Shared memory has writers of the same block only.
+        // Only the same block writes shared memory.
         "L: nanosleep.u32 20; mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra L;",
         "ld.volatile.global.u32 %r1, [%rd1]; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r1; @%p2 bra L;",
     ];
@@ -424,7 +424,7 @@ fn sums_of_two_products_are_not_batched() {
     assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), refused);
     assert_eq!(refusal("mul.ftz.f32 b, a, a; mul.ftz.f32 c, a, b; sub.ftz.f32 d, b, c;"), refused);
     assert_eq!(refusal("mul.f64 x, x, x; mul.f64 y, x, x; add.f64 z, x, y;"), refused);
-    // Through what leaves it as it is, in any order of the text, and through local memory.
+    // Through operations that keep the product, in any order of the text, and through local memory.
     assert_eq!(
         refusal("again: neg.f32 c, b; selp.f32 d, c, a, q; add.f32 e, d, b; mul.f32 b, a, a; @q bra again;"),
         refused
@@ -439,7 +439,7 @@ fn sums_of_two_products_are_not_batched() {
     assert_eq!(refusal("div.full.f32 b, a, a; div.approx.f32 c, a, b; add.f32 d, b, c;"), refused);
     assert_eq!(refusal("rcp.approx.f32 b, a; mul.f32 c, a, b; sub.f32 d, b, c;"), refused);
     assert_eq!(refusal("rcp.approx.ftz.f32 b, a; div.rn.f32 c, a, b; add.f32 d, b, c;"), None);
-    // One product, or one of them, or the sum, rounded for itself.
+    // One product, or a product or the sum with an explicit rounding.
     assert_eq!(refusal("mul.f32 b, a, a; add.f32 c, b, a; sub.f32 d, a, b;"), None);
     assert_eq!(refusal("mul.rn.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), None);
     assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.rn.f32 d, b, c;"), None);
