@@ -155,7 +155,6 @@ impl Poly {
     pub fn text_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
         let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
         let mut text = String::new();
-        // The constant is printed last.
         let terms: Vec<(&[u32], i128)> = self.terms().collect();
         for &(product, coefficient) in terms.iter().rev() {
             let sign = match (text.is_empty(), coefficient < 0) {
@@ -286,7 +285,6 @@ impl Facts {
         depth > 0
             && self.by_negative.get(product).is_some_and(|facts| {
                 facts.iter().any(|fact| {
-                    // The fact is scaled until it cancels the negative coefficient.
                     let (wanted, given) = (poly.coefficient(product), fact.coefficient(product));
                     wanted
                         .checked_neg()

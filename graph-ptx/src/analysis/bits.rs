@@ -325,7 +325,6 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
                 Bits { may: a.may | b.may, must: a.must | b.must }
             }
             (Operation::Bitwise(Bitwise::Xor), 2) => Bits::may(of(0).may | of(1).may),
-            // Bit 0 of the truth table is the result for three zeros.
             (Operation::Bitwise(Bitwise::Logic3), 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
                 Bits::may(of(0).may | of(1).may | of(2).may)
             }
@@ -350,7 +349,6 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
             },
             (Operation::Bitwise(Bitwise::Permute), 3) => Bits::permuted(of(0).may | of(1).may),
             (Operation::Convert, 1) => return self.converted(instruction, &sources[0], depth),
-            // Other forms and operations are unknown.
             (
                 Operation::None
                 | Operation::Convert

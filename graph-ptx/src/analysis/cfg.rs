@@ -114,7 +114,6 @@ fn flow(instruction: &Instruction<'_>) -> ControlFlow {
 
 /// Splits the statements into blocks in text order. Some may be unreachable.
 fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Vec<Block> {
-    // The block of each label.
     let mut at_label = vec![u32::MAX; body.statements.len()];
     let mut blocks = vec![Block::default()];
     let mut fresh = true;

@@ -225,7 +225,6 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
                     *plain &= self.compared(instruction, step, truth, facts) || !depends_on_thread();
                 }
-                // Other operations do not constrain their operands.
                 Operation::None
                 | Operation::Move
                 | Operation::Convert

@@ -130,7 +130,6 @@ fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
         let mut block_successors = block.successors.clone();
         match last(at).and_then(flow) {
             Some(ControlFlow::Return | ControlFlow::Exit) => block_successors.push(LEAVE),
-            // The end of the body.
             Some(ControlFlow::Next) | None if block_successors.is_empty() => block_successors.push(LEAVE),
             Some(ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap) | None => {
             }

@@ -176,7 +176,6 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
             Touch { how: AccessKind::Read, space: Some(Space::Shared), size: None }
         }
         Addresses::Copy => copy(instruction, nth),
-        // Further addresses, unknown forms, and instructions without addresses.
         Addresses::Load
         | Addresses::Store
         | Addresses::Update

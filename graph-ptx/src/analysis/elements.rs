@@ -92,7 +92,6 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             let data = step.sources.iter().filter_map(value);
             follow.seen.clear();
             follow.backward(data.map(|value| (value, State::Whole)).collect());
-            // Copies of a loaded value have the same element type.
             follow.seen.clear();
             let loaded = std::mem::take(&mut follow.loaded);
             follow.forward(loaded);

@@ -208,7 +208,6 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             for (product, coefficient) in poly.terms() {
                 let has_atoms = product.iter().any(|&id| id >= ATOM);
                 if coefficient < 0 && has_atoms {
-                    // The smallest value of an index is 0.
                     met = false;
                     continue;
                 }
@@ -336,7 +335,6 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             (Operation::Bitwise(Bitwise::Shl), [a, Source::Constant(by @ 0..=31)]) => {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
-            // Other forms, and operations that are not polynomial.
             (
                 Operation::None
                 | Operation::Move

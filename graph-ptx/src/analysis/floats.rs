@@ -335,7 +335,6 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
     };
     match (isa::row(instruction.op()).operation, step.sources.len()) {
         (Operation::Move, sources) if sources * step.defines.len() > 1 => {
-            // Packs or unpacks a register.
             let (pieces, count) =
                 (step.defines.len().max(sources), size / step.defines.len().max(sources) as u32);
             let piece = |at: usize| {
@@ -354,7 +353,6 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
         }
         // Words assembled from parts of others and zeros.
         (Operation::Bitwise(Bitwise::Or), _) => all(size, 0..2),
-        // Changes or removes signs.
         (Operation::Bitwise(Bitwise::Xor), _) if negated(step).is_some() => all(size, 0..2),
         (Operation::Bitwise(Bitwise::And), _)
             if (0..2).filter_map(constant).any(|mask| signs_of(!mask, size).is_some()) =>
@@ -473,7 +471,6 @@ fn operands(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     match (types(instruction), effect::yields(instruction)) {
         (Types::One, _) => one_type(instruction),
         (Types::Conversion | Types::Comparison, _) => last(),
-        // The only operand of a load is its address.
         (Types::Others, Yields::Loaded | Yields::Fixed) => None,
         (
             Types::Others,

@@ -171,7 +171,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             code: code.clone(),
         };
         self.instances.push(instance);
-        // A value without a definition is arbitrary.
         self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
@@ -392,7 +391,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             for source in &step.sources {
                 match source {
                     Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
-                    // The value is undefined on this path and therefore arbitrary.
                     _ => value.join(&Value::Plain),
                 };
             }
@@ -434,7 +432,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let here = StepId { instance, step: at };
         for (nth, &target) in step.defines.iter().enumerate() {
             let mut value = self.load(here, &address, instruction, nth as u32);
-            // A vector register contains all elements.
             for nth in 1..vector {
                 value.join(&self.load(here, &address, instruction, nth));
             }
@@ -447,7 +444,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let Some((address, stored)) = step.sources.split_first() else { return };
         let address = self.source(instance, address);
         let (all, size, _) = effect::sizes(instruction);
-        // A vector register contains all elements.
         let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
         for (nth, source) in stored.iter().enumerate() {
             let value = self.source(instance, source);

@@ -38,7 +38,6 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
     if globals.is_empty() || !kernels.iter().any(|(_, kernel)| touches(kernel)) {
         return none;
     }
-    // Any kernel of the file may write a variable, so all are analysed.
     let mut all: Vec<Kernel> = Vec::new();
     for entry in module.entries() {
         if kernels.iter().all(|(name, _)| *name != entry.name) {

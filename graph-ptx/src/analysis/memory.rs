@@ -84,7 +84,6 @@ impl Object {
                     } else if size >= 8 {
                         read.value.join(&Value::derived([value]));
                     } else {
-                        // The load reads an element of an array of another type.
                         read.dropped.join(&Value::derived([value]));
                     }
                 }

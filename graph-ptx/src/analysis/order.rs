@@ -35,7 +35,6 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     /// synchronise with this one before its load.
     pub fn nothing_before(&mut self, load: &[StepId], store: &[StepId]) -> bool {
         let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
-            // The load and the store are the same atomic.
             return true;
         };
         let Some(&StepId { step: stored, .. }) = store.get(apart) else { return false };

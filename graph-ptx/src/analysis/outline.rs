@@ -275,7 +275,6 @@ impl Cut<'_, '_, '_> {
                     join: self.number(join),
                 }
             }
-            // Such kernels were rejected above.
             Terminator::Many => End::Exit,
         };
         Block { phis, ops, end }

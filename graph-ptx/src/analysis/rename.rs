@@ -10,7 +10,6 @@ use crate::isa::{self, ControlFlow};
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     let registers = code.values as usize;
     let mut definitions = vec![0u32; registers];
-    // An argument is defined at the entry.
     for &argument in code.arguments.iter().filter(|&&argument| argument != NONE) {
         definitions[argument as usize] += 1;
     }

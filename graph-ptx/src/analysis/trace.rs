@@ -73,7 +73,6 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
             match source {
                 Source::Special(name) => match register(name).map_or(Threads::Other, |found| found.threads())
                 {
-                    // Block and grid sizes are equal for all threads.
                     Threads::BlockSize | Threads::GridSize => {}
                     Threads::ThreadIndex | Threads::BlockIndex | Threads::Lane | Threads::Other => {
                         found.insert(*name);

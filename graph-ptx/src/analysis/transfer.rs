@@ -24,7 +24,6 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
     let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
     let derived = || Value::derived(sources);
     seen(match (isa::row(instruction.op()).operation, sources) {
-        // The result of a comparison contains no bits of an address.
         (Operation::Comparison(_), _) => Value::Plain,
         (Operation::Move | Operation::Address, [value]) if wide && instruction.operands.len() == 2 => {
             if unpacks(instruction) {
@@ -89,7 +88,6 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             value.join(b);
             value
         }
-        // Narrow forms, other numbers of operands, and operations that combine bits in unmodelled ways.
         (
             Operation::None
             | Operation::Move

@@ -25,7 +25,7 @@ pub(crate) struct Sum {
     count: u8,
     /// The loose bits. Empty if there are origins.
     pub loose: Loose,
-    /// The words of which the lower 32 bits are a half. Empty if there are origins.
+    /// The words that the lower 32 bits may be a half of. Empty if there are origins.
     halves: Loose,
     /// The constant, if it is the same on all paths.
     pub offset: Option<i64>,
@@ -192,7 +192,7 @@ impl Value {
         Value::Sums(vec![Sum { halves: bits, ..Sum::PLAIN }])
     }
 
-    /// Returns the words of which the value is, or may be, a half.
+    /// Returns the words that the value may be a half of.
     pub fn halves(&self) -> Loose {
         self.sums().iter().fold(0, |halves, sum| halves | sum.halves)
     }

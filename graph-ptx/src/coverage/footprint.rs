@@ -247,7 +247,6 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
             return Some(false);
         }
     }
-    // Without an axis, one block makes all accesses.
     Some(true)
 }
 

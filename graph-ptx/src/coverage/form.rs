@@ -110,7 +110,6 @@ impl Form {
     /// Replaces `index` by `index + by * outer`.
     pub fn factor(&mut self, index: u32, outer: u32, by: u64) {
         if let Some(&(_, coefficient)) = self.terms.iter().find(|term| term.0 == index) {
-            // `outer` is new, so it sorts last.
             self.terms.push((outer, coefficient.saturating_mul(i128::from(by))));
         }
     }

@@ -241,7 +241,6 @@ impl Ops<'_> {
         match (exclusive, a == b) {
             (false, true) => Ok(a),
             (true, true) => Ok(Form::constant(0)),
-            // `a ^ -1`
             (true, _) if b.as_constant() == Some((1 << int.bits) - 1) => b.plus(&a, -1).ok_or(GIVE_UP),
             _ => Err(GIVE_UP),
         }

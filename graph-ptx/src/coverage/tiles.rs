@@ -170,7 +170,6 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     }
     runs.sort_unstable_by_key(|run| run.start);
     let (mut written, mut missing, mut at) = (0u64, None, 0u64);
-    // True if every element has a written byte.
     let mut touched = true;
     let mut gap = |from: u64, to: u64| {
         if from < to {

@@ -59,7 +59,6 @@ fn growth(before: &[Value], now: &[Value]) -> Option<Vec<i128>> {
             let alike = before.pointer == now.pointer && before.terms == now.terms;
             alike.then(|| now.constant.checked_sub(before.constant)).flatten()
         }
-        // Opaque values must be identical.
         (before, now) => (before == now).then_some(0),
     };
     (before.len() == now.len()).then(|| before.iter().zip(now).map(one).collect()).flatten()
@@ -131,7 +130,6 @@ impl Loop {
         let over = |(value, by): (Value, &i128)| match value {
             Value::Number(mut form) => {
                 if *by != 0 {
-                    // The index is new, so it sorts last.
                     form.terms.push((index, *by));
                 }
                 Value::Number(form)

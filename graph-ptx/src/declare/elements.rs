@@ -118,7 +118,6 @@ fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Op
         Values::Any => None,
         Values::Boolean if stored.is_boolean() && stored.of.iter().all(boolean) => None,
         Values::Boolean => Some("writes bits that are not proved to be 0 or 1"),
-        // All values below the surrogates are valid.
         Values::Character if stored.width == 4 && stored.may < 0xd800 => None,
         Values::Character => Some("writes bits that are not proved to be a `char`"),
     }

@@ -87,8 +87,9 @@ macro_rules! opcodes {
 }
 
 opcodes! {
-    // Name, mnemonic, effect, addresses, space, definitions, operation, result, control flow, visibility, hidden
-    // effect. Integer and floating-point arithmetic.
+    // Name, mnemonic, effect, addresses, space, definitions, operation, result, control flow, visibility, hidden.
+
+    // Integer and floating-point arithmetic.
     Add "add" Compute None None [First] [Arithmetic(Add)] Computed Next Never [SetsCarry],
     Sub "sub" Compute None None [First] [Arithmetic(Sub)] Computed Next Never [SetsCarry],
     Mad "mad" Compute None None [First] [Arithmetic(Mad)] Computed Next Never [SetsCarry],

@@ -54,7 +54,6 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
     let found = making.check(entry)?;
     let function = making.scan.uses(found.closure[0]).function;
     let table = Table::of(&function.parameters, 1, GridShape::Flat).ok_or(Refusal::Table { capacity: 1 })?;
-    // Reject kernels that cannot be rewritten for any grid shape.
     making.passed = pass::passed(&making.scan, &found.closure[1..]);
     for &place in &found.closure {
         let mut edits = Edits::default();

@@ -133,7 +133,6 @@ impl<'a> Rewriting<'_, '_, 'a> {
             {
                 let offset = if *elements { offset.wrapping_mul(element) } else { *offset };
                 let register = self.address(i64::from(place).wrapping_add(offset));
-                // The edit ends before the semicolon of the instruction.
                 self.edits.replace(Span { start: span.start, end: instruction.span.end - 1 }, register);
             }
             _ => return Err(refuse),

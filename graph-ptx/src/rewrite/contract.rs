@@ -1,4 +1,4 @@
-//! Detects sums of two products, of which the assembler may contract either one.
+//! Detects sums of two products: the assembler may contract either product.
 //!
 //! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once instead of twice. For a sum of
 //! one product and another value the assembler decides the same in every variant of a kernel

@@ -94,7 +94,6 @@ pub(super) fn call(
     match call.operands.get(place + 1) {
         None => edits.insert(module.span_of(callee).end, format!(", ({more})")),
         Some(Operand::List(list)) if call.operands.len() == place + 2 => {
-            // `(a, b);` ends the instruction.
             let before = module.source(Span { start: call.span.start, end: call.span.end - 1 }).trim_end();
             if !before.ends_with(')') {
                 return Err(refuse());

@@ -40,7 +40,6 @@ pub fn stacked(
     capacity: u32,
     shape: GridShape,
 ) -> Result<(String, StackedTable), Refusal> {
-    // The wait comes first in the kernel of all chains.
     let (text, parts) = fused(&Fusion { name: &one_chain(fusion), waits: false, ..*fusion })?;
     let unread = |error: Error| Refusal::Head(error.to_string());
     let module = parse(&text).map_err(unread)?;

@@ -251,7 +251,6 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
             }
             Hidden::Texture => self.both(Refusal::Texture { what: what(), line }),
             Hidden::Unknown => self.batching(Refusal::Instruction { opcode: what(), line }),
-            // The other effects are local to the thread.
             Hidden::None
             | Hidden::SetsCarry
             | Hidden::ReadsCarry

@@ -129,7 +129,6 @@ fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut
             edits.replace(Span { start, end }, "ld");
         }
         Yields::Loaded => {
-            // Every part except the first follows a dot.
             let mut at = start;
             for (nth, part) in instruction.opcode.split('.').enumerate() {
                 let word = part.len()

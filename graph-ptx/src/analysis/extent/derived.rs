@@ -41,7 +41,6 @@ impl<'a> Bounds<'_, '_, 'a> {
                 let by = self.argument(by, depth)?;
                 self.quotients(a, &by, depth)?
             }
-            // The sign of an index.
             (Operation::Bitwise(Bitwise::Shr), [a, Source::Constant(by)])
                 if *by == i64::from(bits) - 1 && instruction.types().any(|ty| ty.name().starts_with('s')) =>
             {

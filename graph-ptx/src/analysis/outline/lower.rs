@@ -130,7 +130,6 @@ fn modelled(
             let unsigned = matches!(how, "lo" | "ls" | "hi" | "hs");
             Shape::Compare(how, Int { signed: of.signed && !unsigned, ..of })
         }
-        // Other forms and operations are not modelled.
         (
             Operation::None
             | Operation::Move
@@ -200,7 +199,6 @@ fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>)
         }
         match isa::row(instruction.op()).flow {
             ControlFlow::Exit => false,
-            // A trap fails the launch: see `control`.
             ControlFlow::Trap => true,
             ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return => true,
         }

@@ -145,7 +145,6 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
 
 /// Returns true if the two accesses share no byte, in any threads of a block.
 fn are_apart(one: &Place, other: &Place) -> Option<bool> {
-    // Accesses with different strides between blocks are not compared.
     if one.strides[3..] != other.strides[3..] {
         return Some(false);
     }

@@ -259,7 +259,6 @@ fn head_of(parts: &[Part<'_, '_>], needs: Needs) -> Result<String, Refusal> {
             if other.target[1..] != module.target[1..] || both && other.target[0] != module.target[0] {
                 return Err(differ());
             }
-            // Architecture-specific code keeps its target.
             if specific(other) || specific(module) {
                 let of = if specific(other) { other } else { module };
                 if head::number(of)? < needs.architecture {

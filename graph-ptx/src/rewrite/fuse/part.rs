@@ -269,7 +269,6 @@ fn behind(text: &str) -> Option<u32> {
     let after = after.strip_prefix('-').unwrap_or(after);
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
     let next = after[digits..].trim_start();
-    // A sum of several numbers is not supported.
     (digits > 0 && next.starts_with([']', ',', ';', '}']))
         .then_some((text.len() - (after.len() - digits)) as u32)
 }

@@ -69,7 +69,6 @@ fn statement<'a>(
         parser.advance()?;
         return label(parser, start, line, scope, parser.slice(first.start, end), statements);
     }
-    // Modifiers may stand apart: `ld .param .u64`.
     while parser.token.kind == Kind::Directive {
         end = parser.lexer.opcode();
         parser.token.end = end;
