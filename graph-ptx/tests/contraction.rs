@@ -119,9 +119,12 @@ fn of_file(tools: &Tools, name: &str, text: &str) -> Result<Vec<Pair>, String> {
 
 fn table(pairs: &[Pair], version: &str) -> String {
     let mut text = format!(
-        "# Contraction in rewritten kernels\n\n`scripts/contraction.sh`, {version}, sm_90. Floating-point instructions of \
-         each kernel as it is written and in each rewritten form:\nby operation (how many of each), and described by the operations \
-         that their operands come from within a block, with signs.\nThe same operations: as many of each. Descriptions also \
+        "# Contraction in rewritten kernels\n\n`scripts/contraction.sh`, {version}, sm_90. \
+            Floating-point instructions of \
+         each kernel as it is written and in each rewritten form:\nby operation (how many of each), \
+         and described by the operations \
+         that their operands come from within a block, with signs.\nThe same operations: as many of each. \
+         Descriptions also \
          differ where instructions are scheduled otherwise across guards and blocks.\n\n\
          | form | kernels | with float arithmetic | the same descriptions | the same operations | other operations |\n\
          |---|---|---|---|---|---|\n"

@@ -169,7 +169,8 @@ fn an_extent_is_proved_refuted_or_vouched_for() {
     // Another argument may be as large.
     assert_eq!(findings(&guarded, &m), (vec![], false));
     // A guard on the instruction itself, and one through two predicates.
-    let predicate = "setp.lt.u32 %p1, %r4, %r5; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.f32 [%rd3], %f1;";
+    let predicate = "setp.lt.u32 %p1, %r4, %r5; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; \
+        @%p1 st.global.f32 [%rd3], %f1;";
     assert_eq!(findings(predicate, &n), (vec![], true));
     assert_eq!(findings(predicate, &less), (vec![Difference::Extent], false));
     let both = format!(
@@ -212,7 +213,8 @@ fn the_help_for_vectors_names_the_multiple() {
     let said = |count: u32, text: &str| said_of(count, &format!("{text}.next_multiple_of({count})"));
     assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "n"), said(4, "n")]);
     // A matrix of `n` rows and `m` columns whose row is a multiple, and one whose size is.
-    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; setp.ge.u32 %p2, %r7, %r6; @%p2 bra END; \
+    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; \
+        setp.ge.u32 %p2, %r7, %r6; @%p2 bra END; \
                 mad.lo.u32 %r8, %r4, %r6, %r7; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
                 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
     let product = |n: Poly, m: Poly| n.times(&m).unwrap();
@@ -224,7 +226,8 @@ fn the_help_for_vectors_names_the_multiple() {
     let any = store(1, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
     assert_eq!(help(&any, &n, "n"), None);
     // The same number of elements, with twice the size.
-    let wide = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd4, [%rd3];";
+    let wide = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; \
+        ld.global.u64 %rd4, [%rd3];";
     let larger = "it is as long if its elements are of 8 bytes each, as the PTX accesses them";
     assert_eq!(help(wide, &n, "n").as_deref(), Some(larger));
     // Only the last element: the missing part is larger than a vector.
@@ -248,26 +251,33 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
         Some(format!("if the kernel is launched for multiples of {count} alone, declare `{text}` elements"))
     };
     // Quads, by four accesses of one element: the farthest is reported.
-    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
-                ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, [%rd3+8]; st.global.f32 [%rd3], %f1;";
+    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; \
+        add.s64 %rd3, %rd1, %rd2; \
+                ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, [%rd3+8]; \
+                st.global.f32 [%rd3], %f1;";
     assert_eq!(help(quad, &|n, _| n), said(4, "n.next_multiple_of(4)"));
     // Pairs, by two accesses of one element, with a product of arguments.
-    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; mul.wide.s32 %rd2, %r7, 4; \
+    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; \
+        mul.wide.s32 %rd2, %r7, 4; \
                 add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; st.global.f32 [%rd3], %f1;";
     let product = |n: Poly, m: Poly| n.times(&m).unwrap();
     assert_eq!(help(pair, &product), said(2, "(n * m).next_multiple_of(2)"));
     // Vectors in a loop whose step is the size of a block.
     let turns = "shl.b32 %r7, %r3, 2; shl.b32 %r8, %r2, 7; setp.ge.s32 %p1, %r7, %r5; @%p1 bra END;\n\
-                 L: mul.wide.s32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]; \
+                 L: mul.wide.s32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
+                 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]; \
                  add.s32 %r7, %r7, %r8; setp.lt.s32 %p2, %r7, %r5; @%p2 bra L;";
     let n = |n: Poly, _: Poly| n;
     assert_eq!(help(turns, &n), said(4, "n.next_multiple_of(4)"));
     // A tile of 32 rows, two of which a thread copies.
     let tile = |behind: u32| {
         format!(
-            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; setp.ge.s32 %p2, %r9, %r5; \
-             or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
-             ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd3, %rd4; \
+            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; \
+                setp.ge.s32 %p2, %r9, %r5; \
+             or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, %r8, 4; \
+             add.s64 %rd3, %rd1, %rd2; \
+             ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; mul.wide.s32 %rd4, %r10, 4; \
+             add.s64 %rd5, %rd3, %rd4; \
              st.global.f32 [%rd5], %f1;"
         )
     };
@@ -281,7 +291,8 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
 /// A loop over a 64-bit length, and lengths that are quotients.
 #[test]
 fn what_is_too_short_for_all_is_refused() {
-    let wide = "cvt.u64.u32 %rd4, %r5; cvt.u64.u32 %rd5, %r4; setp.ge.u64 %p1, %rd5, %rd4; @%p1 bra END; mov.u32 %r9, %nctaid.x; \
+    let wide = "cvt.u64.u32 %rd4, %r5; cvt.u64.u32 %rd5, %r4; setp.ge.u64 %p1, %rd5, %rd4; @%p1 bra END; \
+        mov.u32 %r9, %nctaid.x; \
                 mul.lo.s32 %r8, %r2, %r9;\n\
                 L: shl.b64 %rd2, %rd5, 3; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd6, [%rd3]; add.s32 %r4, %r4, %r8; \
                 cvt.u64.u32 %rd5, %r4; setp.lt.u64 %p2, %rd5, %rd4; @%p2 bra L;";
@@ -321,7 +332,8 @@ fn multiples_of_a_vector_are_proved() {
         proved
     };
     let up = Poly::variable(3);
-    let access = "mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
+    let access = "mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
+        @%p1 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
     // `tid << 2 & 508 | ctaid << 9`, as Triton emits it, a product and a sum.
     let triton = "shl.b32 %r9, %r1, 9; shl.b32 %r10, %r3, 2; and.b32 %r11, %r10, 508; or.b32 %r7, %r11, %r9;";
     let product = "mul.lo.u32 %r7, %r4, 4;";
@@ -379,11 +391,13 @@ fn nothing_right_is_refuted() {
     assert_eq!(findings(&shifted, &|_, _| Poly::constant(1)).0, Vec::new());
     // Backwards: n - 1 - i.
     let back = format!(
-        "{GUARD} not.b32 %r7, %r4; add.s32 %r8, %r7, %r5; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
+        "{GUARD} not.b32 %r7, %r4; add.s32 %r8, %r7, %r5; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
+            st.global.f32 [%rd3], %f1;"
     );
     assert_eq!(findings(&back, &less).0, Vec::new());
     let back = format!(
-        "{GUARD} sub.s32 %r7, %r5, %r4; add.s32 %r8, %r7, -1; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
+        "{GUARD} sub.s32 %r7, %r5, %r4; add.s32 %r8, %r7, -1; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
+            st.global.f32 [%rd3], %f1;"
     );
     assert_eq!(findings(&back, &n), (vec![], true));
     // n - 2 - i may wrap.
@@ -422,12 +436,14 @@ fn bounds_follow_from_arithmetic() {
     assert!(proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(32)));
     assert!(!proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(31)));
     assert!(proved(&format!("{GUARD} and.b32 %r9, %r4, -4; {access}"), &n));
-    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; add.s32 %r7, %r4, %r7; \
+    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; \
+        add.s32 %r7, %r4, %r7; \
                   shr.s32 %r9, %r7, 3;";
     assert!(proved(&format!("{eighth} {access}"), &constant(8)));
     let rest = format!("{eighth} and.b32 %r8, %r7, -8; sub.s32 %r9, %r4, %r8; {access}");
     assert!(proved(&rest, &constant(8)));
-    let bits = "setp.ge.u32 %p1, %r1, 4; @%p1 bra END; shl.b32 %r7, %r1, 5; and.b32 %r8, %r3, 31; or.b32 %r9, %r7, %r8;";
+    let bits = "setp.ge.u32 %p1, %r1, 4; @%p1 bra END; shl.b32 %r7, %r1, 5; and.b32 %r8, %r3, 31; \
+        or.b32 %r9, %r7, %r8;";
     assert!(proved(&format!("{bits} {access}"), &constant(128)));
     assert!(proved(&format!("{GUARD} min.u32 %r9, %r4, %r6; {access}"), &n));
     // Nothing bounds a remainder by data, or the sign of a number that may be negative.

@@ -156,18 +156,25 @@ fn hostile_shapes_end() {
             if at == 0 { "ret;".to_owned() } else { format!("call f{0}, (a); call f{0}, (a); ret;", at - 1) };
         calls.push_str(&format!(".func f{at}(.param .b64 a) {{ {next} }}\n"));
     }
-    calls.push_str(".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; st.param.b64 [a], %rd1; call f23, (a); ret; }");
+    calls.push_str(
+        ".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; \
+        st.param.b64 [a], %rd1; call f23, (a); ret; }",
+    );
     shapes.push(calls);
     // More nested calls than fit on a stack.
     let mut deep = head.to_owned();
     for at in 0..3000 {
         deep.push_str(&format!(".func f{at}(.param .b64 a) {{ call f{}, (a); ret; }}\n", at + 1));
     }
-    deep.push_str(".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; st.param.b64 [a], %rd1; call f0, (a); ret; }");
+    deep.push_str(
+        ".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; \
+        st.param.b64 [a], %rd1; call f0, (a); ret; }",
+    );
     shapes.push(deep);
     // Indices computed from indices.
     let mut product = format!(
-        "{head}.entry k(.param .u64 p, .param .u32 n) {{ .reg .b64 %rd<9>; .reg .b32 %r<99>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
+        "{head}.entry k(.param .u64 p, .param .u32 n) {{ .reg .b64 %rd<9>; .reg .b32 %r<99>; ld.param.u64 %rd1, [p]; \
+            ld.param.u32 %r1, [n];\n"
     );
     for at in 1..60 {
         product

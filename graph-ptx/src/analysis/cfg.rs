@@ -325,7 +325,8 @@ mod tests {
 
     #[test]
     fn a_guarded_jump_also_falls_through() {
-        let text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p;\n@%p bra L; @%p ret; bra.uni M; M: L: ret; trap; }";
+        let text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p;\n@%p bra L; @%p ret; bra.uni M; \
+            M: L: ret; trap; }";
         let module = parse(text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
         let cfg = Cfg::new(body, &Names::new(body), &BTreeMap::new());

@@ -266,7 +266,8 @@ mod tests {
             ),
             ("cp.async.bulk.prefetch.L2.global [%rd1], %r2", vec![(Nothing, None)]),
             (
-                "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4]",
+                "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, \
+                    %r3}], [%r4]",
                 vec![(Write, Some(Shared)), (Read, None), (Write, Some(Shared))],
             ),
             (

@@ -151,7 +151,8 @@ impl Check<'_, '_, '_> {
         };
         let help = match cpp {
             Some(cpp) => Some(format!(
-                "it is there as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, or declare it `extern \"C\"` in \
+                "it is there as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, \
+                    or declare it `extern \"C\"` in \
                  the CUDA source"
             )),
             None => nearest(name, self.module.entries().map(|entry| entry.name))
@@ -169,7 +170,8 @@ impl Check<'_, '_, '_> {
         let mangled = names.iter().any(|name| name.starts_with("`_Z"));
         let linked = "; `#[link_name = \"..\"]` on a declaration gives it such a name";
         let linked = if mangled { linked } else { "" };
-        let template = "a template is in the PTX only where it is used: instantiate it, or write an `extern \"C\"` kernel that \
+        let template = "a template is in the PTX only where it is used: instantiate it, \
+            or write an `extern \"C\"` kernel that \
                         calls it as a `__device__` function";
         (!names.is_empty()).then(|| format!("it has {}{more}{linked}; {template}", names.join(", ")))
     }
@@ -248,7 +250,8 @@ impl Check<'_, '_, '_> {
                 ),
                 (Kind::Scalar(Some(_)), _) => (
                     format!("`{name}` is declared a number, the PTX takes its bits for an address"),
-                    "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`",
+                    "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; \
+                        len]`",
                 ),
                 (_, Some(offset)) => (
                     format!("the PTX takes the bits of `{name}` from byte {offset} on for an address"),
@@ -281,7 +284,8 @@ impl Check<'_, '_, '_> {
                     beside.name
                 ),
             };
-            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; n]`, or pass each buffer as \
+            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; \
+                n]`, or pass each buffer as \
                         a parameter of its own";
             self.push(Difference::Kind, Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
@@ -347,7 +351,8 @@ impl Check<'_, '_, '_> {
                 if let Some(site) = facts.writes.as_ref().or(facts.atomics.as_ref()) {
                     let help = match &facts.writes {
                         Some(_) => {
-                            "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; len]` if all of it is written and nothing read before"
+                            "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; \
+                                len]` if all of it is written and nothing read before"
                         }
                         None => "declare it `&[Atomic<T>; len]`",
                     };

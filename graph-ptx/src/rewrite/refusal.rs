@@ -176,7 +176,8 @@ impl Display for Refusal {
             }
             Refusal::ConstantAddress { what, line } => write!(
                 f,
-                "it reads constant data by an address, which may be set from outside of the file: `{what}`, in line {line} of the PTX"
+                "it reads constant data by an address, which may be set from outside of the file: `{what}`, \
+                    in line {line} of the PTX"
             ),
             Refusal::Variable { name, why } => write!(f, "it uses the variable `{name}`, {why}"),
             Refusal::Special { register, line } => write!(
@@ -197,8 +198,10 @@ impl Display for Refusal {
             }
             Refusal::Contraction { line } => write!(
                 f,
-                "it adds two products, in line {line} of the PTX, of which the assembler may round either together with the sum\n    \
-                 help: say which: `fmaf(a, b, c * d)` or `__fmul_rn(a, b) + c * d` for `a * b + c * d`, or compile it with `-fmad=false`"
+                "it adds two products, in line {line} of the PTX, of which the assembler may round either together \
+                    with the sum\n    \
+                 help: say which: `fmaf(a, b, c * d)` or `__fmul_rn(a, b) + c * d` for `a * b + c * d`, \
+                 or compile it with `-fmad=false`"
             ),
             Refusal::Instruction { opcode, line } => {
                 write!(f, "the instruction `{opcode}`, in line {line} of the PTX, is not known")

@@ -134,8 +134,10 @@ fn what_does_no_harm_is_not_kept() {
     for text in [
         ".const .f32 w[2] = {0f3F800000, 0f3F800000};\n.entry k() { .reg .f32 %f; ld.const.f32 %f, [w+4]; ret; }",
         ".const .f32 w;\n.entry k() { ret; }",
-        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.entry k() { .param .b32 r; .param .b64 a; call (r), vprintf, (a, a); ret; }",
-        ".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n.entry k() { .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); ret; }",
+        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.entry k() { .param .b32 r; \
+            .param .b64 a; call (r), vprintf, (a, a); ret; }",
+        ".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n.entry k() { .param .b64 a; \
+            .param .b32 b; call cudaGraphSetConditional, (a, b); ret; }",
         ".func f() { ret; }\n.entry k() { .reg .b64 %f; mov.u64 %f, f; T: .calltargets f; call %f, T; ret; }",
         ".entry k() { .reg .b32 %envreg2; mov.u32 %envreg2, 1; ret; }",
     ] {
@@ -159,7 +161,9 @@ fn one_kernel_that_is_kept_does_not_keep_the_others() {
     assert_eq!((again.waits, again.text), (vec![], made.text));
 }
 
-const COPY: &str = ".visible .entry k(.param .u64 p, .param .align 16 .b8 s[32])\n.maxntid 64, 1, 1\n{\n\t.reg .b32 %r<9>; .reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tld.param.v2.u32 {%r1, %r2}, [s+8];\n\tmov.u32 %r3, %ctaid.x; mov.u32 %r4, %nctaid.z;\n\tmov.b64 %rd2, s; st.global.u32 [%rd1], %r3;\n\tret;\n}\n";
+const COPY: &str = ".visible .entry k(.param .u64 p, .param .align 16 .b8 s[32])\n.maxntid 64, 1, 1\n{\n\t.reg .b32 \
+    %r<9>; .reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tld.param.v2.u32 {%r1, %r2}, [s+8];\n\tmov.u32 %r3, \
+    %ctaid.x; mov.u32 %r4, %nctaid.z;\n\tmov.b64 %rd2, s; st.global.u32 [%rd1], %r3;\n\tret;\n}\n";
 
 #[test]
 fn parameters_come_from_the_record() {
@@ -189,17 +193,22 @@ fn parameters_come_from_the_record() {
 
 #[test]
 fn addresses_of_parts_are_those_of_the_parts() {
-    let text = ".entry k(.param .u64 p, .param .align 4 .u32 s[4]) { .reg .b64 %rd<5>; mov.u64 %rd1, s[2]; mov.u64 %rd2, s+12; cvta.param.u64 %rd3, s + 4 /* one */; mov.u64 %rd4, s+8; ret; }";
+    let text = ".entry k(.param .u64 p, .param .align 4 .u32 s[4]) { .reg .b64 %rd<5>; mov.u64 %rd1, s[2]; \
+        mov.u64 %rd2, s+12; cvta.param.u64 %rd3, s + 4 /* one */; mov.u64 %rd4, s+8; ret; }";
     let made = variant(text, &batch(GridShape::Axis(Axis::Z), 2, false)).unwrap();
     for (number, offset) in [(0, 16), (1, 20), (2, 12)] {
         assert!(made.contains(&format!("add.s64 %cuweave_p{number}q, %cuweave_record, {offset};")), "{made}");
     }
-    assert!(made.contains("mov.u64 %rd1, %cuweave_p0q; mov.u64 %rd2, %cuweave_p1q; cvta.param.u64 %rd3, %cuweave_p2q; mov.u64 %rd4, %cuweave_p0q;"));
+    assert!(made.contains(
+        "mov.u64 %rd1, %cuweave_p0q; mov.u64 %rd2, %cuweave_p1q; cvta.param.u64 %rd3, %cuweave_p2q; \
+        mov.u64 %rd4, %cuweave_p0q;"
+    ));
 }
 
 #[test]
 fn functions_get_the_grid_from_their_callers() {
-    let text = ".func (.param .b32 r) leaf(.param .b32 a);\n.func (.param .b32 r) leaf(.param .b32 a) { .reg .b32 %r; mov.u32 %r, %nctaid.y; st.param.b32 [r], %r; ret; }\n\
+    let text = ".func (.param .b32 r) leaf(.param .b32 a);\n.func (.param .b32 r) leaf(.param .b32 a) { .reg .b32 %r; \
+        mov.u32 %r, %nctaid.y; st.param.b32 [r], %r; ret; }\n\
         .func old (.reg .b32 a) { .reg .pred %p; .reg .b32 %r<5>; @%p mov.v4.u32 {%r1, %r2, _, %r4}, %ctaid; ret; }\n\
         .func middle { .param .b32 r, a; call (r), leaf, (a); call old, (1); ret; }\n\
         .func other() { ret; }\n.func unused() { ret; }\n\
@@ -223,8 +232,10 @@ fn functions_get_the_grid_from_their_callers() {
 
 #[test]
 fn variables_that_nothing_writes_are_copied() {
-    let text = ".global .u32 unused = 1;\n.const .f32 w[2] = {0f3F800000, 0f40000000};\n.global .u64 t[1] = {generic(u)};\n.global .u32 u = 7;\n.extern .shared .align 16 .b8 dynamic[];\n\
-        .entry k(.param .u64 p) { .reg .f32 %f; .reg .b64 %rd<4>; .reg .b32 %r; ld.param.u64 %rd1, [p]; ld.const.f32 %f, [w]; ld.global.u64 %rd2, [t]; mov.u64 %rd3, dynamic; st.global.f32 [%rd1], %f; ret; }";
+    let text = ".global .u32 unused = 1;\n.const .f32 w[2] = {0f3F800000, 0f40000000};\n.global .u64 t[1] = \
+        {generic(u)};\n.global .u32 u = 7;\n.extern .shared .align 16 .b8 dynamic[];\n\
+        .entry k(.param .u64 p) { .reg .f32 %f; .reg .b64 %rd<4>; .reg .b32 %r; ld.param.u64 %rd1, [p]; \
+        ld.const.f32 %f, [w]; ld.global.u64 %rd2, [t]; mov.u64 %rd3, dynamic; st.global.f32 [%rd1], %f; ret; }";
     let made = variant(text, &batch(GridShape::Axis(Axis::Y), 2, false)).unwrap();
     for copied in [".const .f32 w[2]", ".global .u64 t[1]", ".global .u32 u = 7;", ".extern .shared"] {
         assert!(made.contains(copied), "{copied}: {made}");
@@ -258,11 +269,13 @@ fn what_cannot_be_one_launch_is_refused() {
             "`c`, which may be set from outside",
         ),
         (
-            ".global .u32 c = 0;\n.entry k() { .reg .b32 %r; ld.global.u32 %r, [c]; ret; }\n.entry o() { st.global.u32 [c], 1; ret; }",
+            ".global .u32 c = 0;\n.entry k() { .reg .b32 %r; ld.global.u32 %r, [c]; ret; \
+                }\n.entry o() { st.global.u32 [c], 1; ret; }",
             "`c`, which is written",
         ),
         (
-            ".global .u32 c = 0;\n.entry k(.param .u64 p) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; mov.u64 %rd2, c; st.global.u64 [%rd1], %rd2; ret; }",
+            ".global .u32 c = 0;\n.entry k(.param .u64 p) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; \
+                mov.u64 %rd2, c; st.global.u64 [%rd1], %rd2; ret; }",
             "`c`, whose address it gives away",
         ),
         (".const .u32 c;\n.entry k() { .reg .b32 %r; ld.const.u32 %r, [c]; ret; }", "constant data `c`"),
@@ -334,7 +347,8 @@ fn components_of_vectors_are_no_special_registers() {
     assert!(made.contains(
         "mov.v4.u32 %v, {%cuweave_cx, %cuweave_cy, %cuweave_cz, %cuweave_zero}; mov.b32 %r, %v.y;"
     ));
-    let spins = ".entry k(.param .u64 p) { .reg .v2 .b32 %v; .reg .b64 %rd; .reg .pred %p; ld.param.u64 %rd, [p]; L: ld.volatile.v2.u32 %v, [%rd]; setp.eq.u32 %p, %v.x, 0; @%p bra L; ret; }";
+    let spins = ".entry k(.param .u64 p) { .reg .v2 .b32 %v; .reg .b64 %rd; .reg .pred %p; ld.param.u64 %rd, [p]; \
+        L: ld.volatile.v2.u32 %v, [%rd]; setp.eq.u32 %p, %v.x, 0; @%p bra L; ret; }";
     assert!(not_batched(spins).contains("spins on memory"));
 }
 
@@ -366,7 +380,9 @@ fn loops_that_wait_for_others_are_found() {
     let registers = ".reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .local .b32 depot;";
     let kernel = |body: &str| {
         format!(
-            "{HEAD}.func (.param .b32 r) look(.param .b64 a) {{ .reg .b32 %r; ld.volatile.u32 %r, [a]; st.param.b32 [r], %r; ret; }}\n.entry k(.param .u64 p) {{ {registers} ld.param.u64 %rd1, [p];\n{body}\nret; }}"
+            "{HEAD}.func (.param .b32 r) look(.param .b64 a) {{ .reg .b32 %r; ld.volatile.u32 %r, [a]; \
+                st.param.b32 [r], %r; ret; }}\n.entry k(.param .u64 p) {{ {registers} \
+                ld.param.u64 %rd1, [p];\n{body}\nret; }}"
         )
     };
     let spins = [
@@ -379,10 +395,14 @@ fn loops_that_wait_for_others_are_found() {
         "L: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
         "mov.u32 %r2, 0; L: mov.u32 %r3, %r2; atom.cas.b32 %r1, [%rd1], %r3, 1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
         // Through a branch, memory, a call, an inner loop, a guarded return.
-        "L: ld.volatile.u32 %r1, [%rd1]; mov.u32 %r2, 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; mov.u32 %r2, 1; M: setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
-        "L: ld.volatile.u32 %r1, [%rd1]; st.local.u32 [depot], %r1; ld.local.u32 %r2, [depot]; setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
-        "L: { .param .b64 a; .param .b32 v; st.param.b64 [a], %rd1; call (v), look, (a); ld.param.b32 %r2, [v]; } setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
-        "O: mov.u32 %r5, 0; L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra O;",
+        "L: ld.volatile.u32 %r1, [%rd1]; mov.u32 %r2, 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; mov.u32 %r2, 1; \
+            M: setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
+        "L: ld.volatile.u32 %r1, [%rd1]; st.local.u32 [depot], %r1; ld.local.u32 %r2, [depot]; \
+            setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
+        "L: { .param .b64 a; .param .b32 v; st.param.b64 [a], %rd1; call (v), look, (a); ld.param.b32 %r2, [v]; \
+            } setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
+        "O: mov.u32 %r5, 0; L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L; add.u32 %r4, %r4, 1; \
+            setp.lt.u32 %p2, %r4, 9; @%p2 bra O;",
         "L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 ret; bra L;",
         "L: nanosleep.u32 20; ld.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
     ];
@@ -393,11 +413,14 @@ fn loops_that_wait_for_others_are_found() {
     }
     let ends = [
         // The usual retry compares with the value that was read.
-        "ld.global.u32 %r1, [%rd1]; L: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
-        "L: ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
+        "ld.global.u32 %r1, [%rd1]; L: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; \
+            atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
+        "L: ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; \
+            setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
         // An atomic, or a polling load, in a counted loop.
         "L: atom.global.add.u32 %r1, [%rd1], 1; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
-        "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; st.global.u32 [%rd1+4], 1; M: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
+        "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; st.global.u32 [%rd1+4], 1; \
+            M: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
         "L: ld.volatile.shared.u32 %r1, [%r2]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
         "L: ld.global.cg.u32 %r1, [%rd2]; add.u64 %rd2, %rd2, 4; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
         // Only the same block writes shared memory.
@@ -414,7 +437,8 @@ fn loops_that_wait_for_others_are_found() {
 fn sums_of_two_products_are_not_batched() {
     let refusal = |body: &str| {
         let text = format!(
-            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .f32 v)\n{{\n.reg .pred q; .reg .f32 a, b, c, d, e; \
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .f32 v)\n{{\n.reg .pred q; \
+                .reg .f32 a, b, c, d, e; \
              .reg .f64 x, y, z;\nld.param.f32 a, [v];\n{body}\nret;\n}}\n"
         );
         batchable(&parse(&text).unwrap(), "k").err()

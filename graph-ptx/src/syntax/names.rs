@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn inner_scopes_hide_outer_names() {
-        let text = ".version 8.0\n.target sm_80\n.entry k() {\n.reg .b32 %r<3>, t;\n{\n.reg .b64 t;\n mov.b32 %r1, 0;\n}\nL:\nret;\n}";
+        let text = ".version 8.0\n.target sm_80\n.entry k() {\n.reg .b32 %r<3>, t;\n{\n.reg .b64 t;\n mov.b32 %r1, \
+            0;\n}\nL:\nret;\n}";
         let module = parse(text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
         let names = Names::new(body);

@@ -38,7 +38,8 @@ fn halves_that_come_in_wide_words_are_halves() {
             F16,
         ),
         (
-            "mov.b32 %r2, %f2; mov.b64 %rd3, {%r1, %r2}; shr.u64 %rd4, %rd3, 48; cvt.u16.u64 %h1, %rd4; cvt.f32.f16 %f5, %h1;",
+            "mov.b32 %r2, %f2; mov.b64 %rd3, {%r1, %r2}; shr.u64 %rd4, %rd3, 48; cvt.u16.u64 %h1, %rd4; \
+                cvt.f32.f16 %f5, %h1;",
             F16,
         ),
     ] {
@@ -51,12 +52,14 @@ fn halves_that_come_in_wide_words_are_halves() {
         ),
         ("cvt.rn.bf16x2.f32 %r1, %f1, %f2; st.global.v2.b32 [%rd1], {%r1, %r1};", Bf16),
         (
-            "cvt.rn.f16.f32 %h1, %f1; cvt.u32.u16 %r1, %h1; shl.b32 %r2, %r1, 16; or.b32 %r3, %r2, %r4; st.global.u32 [%rd1], %r3;",
+            "cvt.rn.f16.f32 %h1, %f1; cvt.u32.u16 %r1, %h1; shl.b32 %r2, %r1, 16; or.b32 %r3, %r2, %r4; \
+                st.global.u32 [%rd1], %r3;",
             F16,
         ),
         // The upper half of an `f32`, as a truncation extracts it.
         (
-            "add.f32 %f2, %f1, %f1; mov.b32 %r1, %f2; shr.u32 %r2, %r1, 16; cvt.u16.u32 %h1, %r2; st.global.u16 [%rd1], %h1;",
+            "add.f32 %f2, %f1, %f1; mov.b32 %r1, %f2; shr.u32 %r2, %r1, 16; cvt.u16.u32 %h1, %r2; \
+                st.global.u16 [%rd1], %h1;",
             Bf16,
         ),
     ] {
@@ -81,7 +84,8 @@ fn the_width_is_that_of_the_arithmetic() {
     let words = "ld.global.v2.u32 {%r1, %r2}, [%rd1]; mov.b64 %d1, {%r1, %r2}; add.f64 %d2, %d1, %d1;";
     assert_eq!(formats(words), []);
     // The exponent is compared as that of the `f32` in the upper word.
-    let exponent = "ld.global.f64 %d1, [%rd1]; mov.b64 {%r1, %r2}, %d1; mov.b32 %f1, %r2; abs.f32 %f2, %f1; add.f64 %d2, %d1, %d1;";
+    let exponent = "ld.global.f64 %d1, [%rd1]; mov.b64 {%r1, %r2}, %d1; mov.b32 %f1, %r2; abs.f32 %f2, %f1; \
+        add.f64 %d2, %d1, %d1;";
     assert_eq!(formats(exponent), [F64]);
     // Bits used in several formats have none; neither have bytes and masks within them.
     let both = format!("{wide} mul.f32 %f5, %f1, %f1; mov.b32 {{%h1, %h2}}, %f2; cvt.f32.f16 %f6, %h1;");

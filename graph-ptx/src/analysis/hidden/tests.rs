@@ -28,7 +28,8 @@ fn writes(body: &str) -> Vec<String> {
 
 const SET: &str = ".entry set() { .reg .b32 %r<3>; mov.u32 %r1, 1; st.global.u32 [counter], %r1; ret; }\n";
 const GET: &str = ".entry get(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %rd<4>; mov.u64 %rd1, counter; \
-     ld.global.u32 %r1, [%rd1]; ld.param.u64 %rd2, [p]; ld.global.b8 %r2, [text+1]; st.global.u32 [%rd2], %r1; ret; }\n";
+     ld.global.u32 %r1, [%rd1]; ld.param.u64 %rd2, [p]; ld.global.b8 %r2, [text+1]; st.global.u32 [%rd2], %r1; ret; \
+     }\n";
 
 #[test]
 fn what_some_kernel_writes_orders_its_readers() {
@@ -115,7 +116,8 @@ fn indirect_calls_reach_every_function_whose_address_is_taken() {
     let functions = format!(
         ".func f() {{ st.global.u32 [counter], 1; ret; }}\n.func g() {{ .reg .pred q; {} call h; ret; }}\n\
          .func h() {{ .reg .b64 %rd<3>; ld.global.u64 %rd1, [deep]; ret; }}\n.global .u32 deepest;\n\
-         .global .u64 deep = generic(deepest);\n.global .u32 alone;\n.func apart() {{ st.global.u32 [alone], 1; ret; }}\n",
+         .global .u64 deep = generic(deepest);\n.global .u32 alone;\n.func apart() {{ st.global.u32 [alone], 1; ret; \
+         }}\n",
         blocks()
     );
     let body =
@@ -131,7 +133,8 @@ fn indirect_calls_reach_every_function_whose_address_is_taken() {
 #[test]
 fn what_an_indirect_callee_gives_away_others_may_write() {
     // `f` stores the address of a variable; the other kernel writes through an address loaded from memory.
-    let text = ".func f(.reg .b64 to) { .reg .b64 %rd<3>; cvta.global.u64 %rd1, counter; st.global.u64 [to], %rd1; ret; }\n\
+    let text = ".func f(.reg .b64 to) { .reg .b64 %rd<3>; cvta.global.u64 %rd1, counter; st.global.u64 [to], %rd1; \
+        ret; }\n\
          .global .u64 table[1] = {f};\n\
          .entry give(.param .u64 to) { .reg .b64 %rd<4>; ld.param.u64 %rd2, [to]; ld.global.u64 %rd1, [table]; \
          p: .callprototype _ (.reg .b64 _); call %rd1, (%rd2), p; ret; }\n\
@@ -153,7 +156,8 @@ fn code_that_is_not_there_may_do_anything() {
 
 #[test]
 fn initialisers_in_bodies_give_addresses_away() {
-    let text = ".entry k() { .global .u64 inner = generic(counter); .global .u64 outer = generic(inner); .reg .b64 %rd<4>; \
+    let text = ".entry k() { .global .u64 inner = generic(counter); .global .u64 outer = generic(inner); \
+        .reg .b64 %rd<4>; \
          ld.global.u64 %rd1, [outer]; ld.u64 %rd2, [%rd1]; st.u32 [%rd2], 1; ret; }\n";
     assert!(writes(text).contains(&"counter".to_owned()));
 }
@@ -168,7 +172,8 @@ fn a_variable_of_a_body_is_none_of_the_module() {
 fn a_jump_to_no_label_goes_anywhere() {
     let text = ".entry k() { bra nowhere; ret; L: st.global.u32 [counter], 1; ret; }\n";
     assert_eq!(writes(text), ["counter"]);
-    let text = ".entry k() { .reg .b32 r; t: .branchtargets nowhere; brx.idx r, t; L: st.global.u32 [counter], 1; ret; }\n";
+    let text = ".entry k() { .reg .b32 r; t: .branchtargets nowhere; brx.idx r, t; L: st.global.u32 [counter], 1; \
+        ret; }\n";
     assert_eq!(writes(text), ["counter"]);
 }
 

@@ -86,7 +86,8 @@ mod tests {
 
     fn elements(body: &str) -> Vec<Option<u32>> {
         let text = format!(
-            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{ .reg .b64 %rd<3>; .reg .f32 %f<5>; \
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{ .reg .b64 %rd<3>; \
+                .reg .f32 %f<5>; \
              .reg .b32 %r<5>; .reg .b16 %s<5>; ld.param.u64 %rd1, [x]; {body} ret; }}"
         );
         let module = parse(&text).unwrap();

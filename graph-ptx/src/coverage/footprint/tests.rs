@@ -127,7 +127,8 @@ fn loaded_data_decides_on_the_access_and_not_on_the_address() {
     }
     // A loaded address.
     let body = format!(
-        "{INDEX} ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd7, %r8, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f1;"
+        "{INDEX} ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd7, %r8, 4; add.s64 %rd8, %rd2, %rd7; \
+            st.global.f32 [%rd8], %f1;"
     );
     let found = regions(&body, [4, 1, 1], [256, 1, 1], Some(1000));
     assert!(matches!(found[3], Region::Anywhere(_)) && matches!(found[0], Region::Touches(_)), "{found:?}");
