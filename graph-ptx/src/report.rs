@@ -1,4 +1,6 @@
 //! The text report of a PTX file: its kernels with their parameters, accesses and module variables.
+//!
+//! The example `kernel_report` prints it.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::Access;

@@ -1,4 +1,6 @@
 //! The results of the analysis: facts about a kernel and its parameters.
+//!
+//! `access` computes them. `declare` compares them with a kernel's declaration, and `report` prints them.
 
 use crate::analysis::bits::Stored;
 use crate::analysis::code::StepId;

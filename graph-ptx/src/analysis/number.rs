@@ -1,4 +1,7 @@
 //! Finds parameters that are declared as buffers but used as numbers.
+//!
+//! The analysis follows a parameter's bits forward from its loads, through moves and additions, to steps that only
+//! make sense for a number, such as multiplications and divisions.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, Opcode, Operation, Selection};

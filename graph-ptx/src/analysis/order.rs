@@ -1,4 +1,7 @@
 //! The execution order of two accesses of a kernel, across calls.
+//!
+//! Each access is a path of calls that ends in a step. Where two paths part, dominance and reachability in one
+//! function decide the order. `access` uses it to prove that a load precedes every store that can reach it.
 
 use crate::analysis::code::{Code, StepId};
 use crate::analysis::effect;

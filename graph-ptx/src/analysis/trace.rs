@@ -1,4 +1,7 @@
 //! Backward walks over the definitions of a value.
+//!
+//! `condition` and `extent` use them to see through copies, to recognise parameters, and to tell values that depend
+//! on the thread index from uniform ones.
 
 use crate::analysis::code::{Code, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};

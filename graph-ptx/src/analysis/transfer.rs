@@ -1,4 +1,7 @@
 //! Transfer functions of the points-to analysis for arithmetic.
+//!
+//! Each one maps the abstract values of the operands to that of the result. A result that drops bits of an address
+//! reports a leak: the location of the address then counts as exposed.
 
 use crate::analysis::value::Value;
 use crate::isa::{self, Arithmetic, Bitwise, Operation};

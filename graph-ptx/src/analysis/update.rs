@@ -1,4 +1,7 @@
 //! Commutativity of updates, joined over all accesses through a pointer.
+//!
+//! Launches that only update a buffer by the same reduction need no order between them. The lattice is flat: no
+//! access at the bottom, ordered accesses at the top, reads and each kind of reduction between.
 
 use crate::analysis::code::{Code, NONE, Step};
 use crate::analysis::effect::AccessKind;

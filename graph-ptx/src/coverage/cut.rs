@@ -1,4 +1,7 @@
 //! Cuts of a box of threads into parts in which a predicate on an affine form is uniform.
+//!
+//! The interpreter asks for a cut when an operation has different answers in a group. A cut splits the range of one
+//! index, or factors an index into two.
 
 use super::form::{Form, gcd};
 

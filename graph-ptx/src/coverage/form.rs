@@ -1,4 +1,7 @@
 //! Affine forms over the indices of a box of threads.
+//!
+//! They are the values of the interpreter: one form is the value of a register in all threads of a group.
+//! Coefficients are `i128`; results are reduced modulo the width of the register.
 
 /// The affine form `pointer + constant + Σ coefficient · index`. The value of a register of `w` bits is the form
 /// modulo `2^w`.

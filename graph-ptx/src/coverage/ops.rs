@@ -1,4 +1,7 @@
-//! Operations on affine forms.
+//! Operations on affine forms, in the machine width of their operands.
+//!
+//! An operation returns a form, or a cut after which it has one, or gives up. Wrapping, sign tests, division and
+//! masks may need cuts; sums and products with constants do not.
 
 use super::cut::{Cut, by_sign, quotient};
 use super::form::Form;

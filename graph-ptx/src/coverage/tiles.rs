@@ -1,4 +1,7 @@
 //! The bytes that groups of threads write, merged and compared with an extent.
+//!
+//! A tile is a set of equal byte runs with nested strides. Tiles are merged until nothing changes. If no tile covers
+//! the extent alone, the runs are listed, sorted and counted.
 
 use super::form::Form;
 use super::launch::{Extent, Unfollowed, Verdict};

@@ -1,4 +1,7 @@
 //! Checks kernel declarations against the facts that the analysis proves about a module.
+//!
+//! For each declaration it compares the number, kinds, accesses, element types and extents of the parameters. A
+//! contradiction is a [`Finding`]; a part that cannot be proved is listed as unproved (see `open`).
 
 use super::declaration::{
     Access, Checked, Declaration, Difference, Finding, Kind, PointerTable, Primitive, Proof,

@@ -1,4 +1,8 @@
 //! Compares declared extents with the bounds of accesses.
+//!
+//! Both are polynomials over the kernel's parameters. An extent is refuted only if an access needs at least as much
+//! for all arguments of at least 1, and more for some. The module also words the help for kernels that work on
+//! multiples.
 
 use super::declaration::Quotient;
 use crate::analysis::facts::Start;

@@ -1,4 +1,6 @@
-//! Rejects kernels that use textures or surfaces: a graph cannot know their memory.
+//! Rejects kernels that use textures or surfaces.
+//!
+//! A graph orders launches by their buffers, and cannot see the memory that a handle refers to.
 
 use super::declaration::{Difference, Finding};
 use crate::isa::{Hidden, row};

@@ -1,4 +1,7 @@
 //! The columns of the opcode table.
+//!
+//! Each column is an enum. Together they say what an opcode defines, reads, accesses and orders; modifiers refine
+//! some of them (see `analysis::effect`).
 
 /// The class of an instruction by its effect on memory and control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

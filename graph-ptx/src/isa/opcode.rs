@@ -1,4 +1,7 @@
-//! The table of opcodes.
+//! The table of opcodes: one row per opcode, with all columns.
+//!
+//! A macro generates the enum, its mnemonics and [`row`] from the table. Opcodes that are missing here parse as
+//! [`Opcode::Unknown`], whose row is conservative.
 
 use super::columns::{
     Addresses, ControlFlow, Defines, Effect, Hidden, Operation, StateSpace, Synchronises, Yields,

@@ -1,4 +1,6 @@
-//! The table of special registers.
+//! The table of special registers: their relation to the thread, and their value in a batch.
+//!
+//! A macro generates the enum, its names and the lookups.
 
 /// The relation of a special register to the thread and the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

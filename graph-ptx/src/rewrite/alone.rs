@@ -1,4 +1,7 @@
 //! Splits a module into the texts of single entries, so that only launched entries are compiled, in parallel.
+//!
+//! An entry is independent if neither it nor its callees name a variable with module lifetime. The other entries stay
+//! together in one text.
 
 use super::edit::Edits;
 use super::uses::Scan;

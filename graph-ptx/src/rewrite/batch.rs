@@ -1,4 +1,8 @@
 //! Variants of entries that do the work of many launches, in a separate module.
+//!
+//! Each block of a variant finds its member in a parameter table (`table`, `select`). The body then reads the
+//! parameters from the member's record and the grid registers from the prologue (`body`), and functions receive the
+//! grid registers as arguments (`pass`).
 
 use super::body::{Rewriting, Wanted};
 use super::edit::Edits;

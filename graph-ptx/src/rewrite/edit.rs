@@ -1,4 +1,4 @@
-//! Text edits by byte range.
+//! Text edits by byte range: collected in any order, applied once.
 
 use crate::syntax::Span;
 

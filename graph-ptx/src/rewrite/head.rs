@@ -1,4 +1,6 @@
 //! Reads and raises the `.version` and `.target` directives.
+//!
+//! Raising is refused if it would change the meaning of the code: see [`raise`].
 
 use super::edit::Edits;
 use super::refusal::Refusal;

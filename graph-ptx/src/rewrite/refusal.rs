@@ -1,4 +1,6 @@
 //! The reasons that a kernel cannot be rewritten.
+//!
+//! Each has a line of the PTX if it concerns an instruction. The texts are shown in reports.
 
 use std::error::Error;
 use std::fmt::{Display, Formatter, Result};

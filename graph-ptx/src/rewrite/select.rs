@@ -1,4 +1,7 @@
 //! The prologue of a batched variant: it finds the block's member and the grid registers of that member's launch.
+//!
+//! For a batch along an axis, the member is the block index along it. For a flat batch, the prologue searches the
+//! first blocks of the members; see [`Table::search_words`].
 
 use super::table::{GridShape, Table};
 use super::uses::Grid;

@@ -1,4 +1,6 @@
 //! The parameter table of a batch: one parameter `.param .align A .b8 table[N]` with the arguments of all members.
+//!
+//! It holds the words of the search, for flat grids only, and then one record per member with its arguments.
 
 use crate::syntax::{Parameter, Space};
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! Scans functions for the properties and calls that rewriting depends on.
+//!
+//! A [`Scan`] scans each function once. It records the callees, the variables and the grid registers that the
+//! function uses, and the first reasons against waiting and batching.
 
 use super::refusal::Refusal;
 use crate::analysis::effect::{self, Effect};

@@ -1,4 +1,7 @@
 //! Checks that the variables of a module keep their meaning after a programmatic edge, and in a second module.
+//!
+//! A variable qualifies if the file alone determines its contents, no kernel writes it, and its address does not
+//! escape.
 
 use super::refusal::Refusal;
 use super::uses::Scan;

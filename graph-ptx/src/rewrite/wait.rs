@@ -1,4 +1,6 @@
 //! Makes kernels start with `griddepcontrol.wait`, so that they can follow programmatic edges.
+//!
+//! [`waiting`] rewrites a module in place and lists the entries that it had to leave as written, with the reasons.
 
 use super::edit::Edits;
 use super::head::{self, WAIT};

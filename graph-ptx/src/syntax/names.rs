@@ -1,4 +1,6 @@
 //! Name resolution in the scopes of a body.
+//!
+//! The parser does not resolve names. Analyses and rewriting build a [`Names`] per body and look names up by scope.
 
 use crate::syntax::ast::{Body, Statement, Variable};
 use std::collections::HashMap;

@@ -1,4 +1,7 @@
 //! Post-dominators and control dependence.
+//!
+//! [`joins`] runs the dominator algorithm of Cooper, Harvey and Kennedy on the reversed graph, with one virtual exit.
+//! [`dependences`] derives the control dependences from it. Slices, durations and fusion use both.
 
 use crate::coverage::LEAVE;
 

@@ -1,4 +1,7 @@
 //! The loop nest of a body.
+//!
+//! A loop is a strongly connected component of the control flow graph (Tarjan's algorithm, iterative). The nested
+//! loops are the components that remain without the header. `duration` and the detection of spinning loops use it.
 
 use crate::analysis::cfg::Cfg;
 use std::collections::HashSet;

@@ -1,4 +1,8 @@
 //! Calls: the callee's instance, and the flow of arguments and results.
+//!
+//! A call copies its arguments into the callee's parameters, and the callee's returns into the caller's registers or
+//! variables. A recursive call, or a call beyond the size limits, uses an instance that all such calls of the
+//! function share.
 
 use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
 use crate::analysis::code::{NONE, Place, Source, Step, StepId};

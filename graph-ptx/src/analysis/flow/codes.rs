@@ -1,4 +1,6 @@
 //! The functions of a module in static single assignment form, built on demand and cached.
+//!
+//! A kernel with non-null pointers has a form of its own, without the code for null pointers.
 
 use crate::analysis::code::{Code, Globals};
 use crate::analysis::mentions::Mentions;

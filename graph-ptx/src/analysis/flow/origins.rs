@@ -1,4 +1,7 @@
-//! The origins of addresses.
+//! The origins of addresses: a number for each abstract location.
+//!
+//! The table also records which addresses have escaped and which have dropped bits. Either means that an untracked
+//! address may point to the location.
 
 use crate::analysis::value::{Origin, Value};
 use std::collections::HashMap;

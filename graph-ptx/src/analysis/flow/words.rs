@@ -1,4 +1,8 @@
 //! Words: values that may be addresses if no origin is added to them.
+//!
+//! A pointer may be hidden in a parameter that is not declared one, in a structure, or in memory. The analysis
+//! numbers these words and follows them as loose bits of a [`Value`]. A word that is the base of an address is
+//! reported; see `access`.
 
 use crate::analysis::value::{Loose, MEMORY, Value};
 

@@ -1,4 +1,7 @@
 //! The control flow between the blocks of a kernel, with post-dominators and control dependences.
+//!
+//! Paths that only lead to a trap are removed first. A step that may end a thread in an unmodelled way adds an edge
+//! to the exit, so that everything after it depends on it.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::code::{Code as Body, NONE, Step};

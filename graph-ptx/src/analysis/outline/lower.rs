@@ -1,4 +1,7 @@
 //! Lowers instructions to the operations of a slice.
+//!
+//! An instruction becomes a few integer operations of [`Code`]. Everything else, such as loads from memory and
+//! floating-point arithmetic, becomes an opaque value with a note that names the instruction.
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source, Step, StepId};
 use crate::analysis::effect::{self, Effect};

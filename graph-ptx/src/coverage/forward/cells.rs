@@ -1,4 +1,8 @@
 //! The cells of a buffer, and the changes of its loads and stores.
+//!
+//! Input: the accesses of one buffer by all members. An access gets cells if only its own thread writes them. A load
+//! becomes moves if accesses of earlier members define all its cells in all its threads; a store is elided if nothing
+//! reads its result.
 
 use super::entry::{Change, Entry};
 use super::places::{Place, Relation, relation};

@@ -1,4 +1,7 @@
 //! The addresses of an access in all threads, and the relation of two accesses within a block.
+//!
+//! The addresses of an access must be one affine form over `%tid` and `%ctaid`. Two accesses with the same strides
+//! are compared digit by digit, like footprints.
 
 use crate::coverage::sites::Touched;
 

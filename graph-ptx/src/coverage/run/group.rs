@@ -1,4 +1,6 @@
 //! Groups of threads: their values and their cuts.
+//!
+//! A cut changes the counts of the indices and substitutes them in every form of the group.
 
 use super::super::cut::Cut;
 use super::super::form::Form;

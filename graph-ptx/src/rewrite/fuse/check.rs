@@ -1,4 +1,7 @@
 //! Checks that a body can be followed by another body in the same kernel.
+//!
+//! It rejects instructions whose effect reaches beyond the block or the body, special registers whose value would
+//! change, and barriers that cannot be told apart. `ends` checks threads that exit early.
 
 use super::ends::{self, is_counted, is_joint};
 use crate::analysis::effect::{self, Effect};

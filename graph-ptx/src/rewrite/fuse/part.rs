@@ -1,4 +1,7 @@
 //! A part of a fused kernel: the checks of its entry, and its body with renamed parameters and variables.
+//!
+//! A part must pass the checks of batching and waiting, must not call functions, and must not spin or add two
+//! products.
 
 use super::check::{self, Barriers};
 use super::moves::Moves;

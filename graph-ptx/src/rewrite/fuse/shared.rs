@@ -1,4 +1,6 @@
 //! The shared memory of a fused kernel: the parts' memory is overlaid at the same address.
+//!
+//! The barrier between two parts with shared memory makes this safe; see `coverage::forward`.
 
 use crate::syntax::{Linkage, Variable};
 use std::collections::BTreeMap;

@@ -1,4 +1,6 @@
 //! Registers that a body may read before it writes them, found by a backward liveness analysis.
+//!
+//! The fused kernel zeroes them at the beginning of the body. Otherwise they would be live in all preceding bodies.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::effect;

@@ -1,4 +1,4 @@
-//! The body of a function: statements, instructions, operands.
+//! The body of a function: statements, instructions and operands. Statements are one flat list; see the module `ast`.
 
 use super::declaration::{Directive, Parameter, Variable};
 use super::span::Span;

@@ -1,4 +1,4 @@
-//! Operands, and the constants in operands and initialisers.
+//! Operands, and the constants in operands and initialisers. Recursive descent with a limit on the nesting.
 
 use super::parser::Parser;
 use crate::syntax::ast::{Address, Initial, Operand};
