@@ -1,17 +1,17 @@
-//! PTX: the reader, the analysis of kernels, the proofs of declarations, and rewriting.
+//! PTX: the parser, the analyses of kernels, the checks of kernel declarations, and the rewriting of kernels.
 //!
-//! One reader for the proofs at compile time, for the simulated driver and for rewriting.
+//! One parser serves the checks at compile time, the simulated driver and rewriting.
 //!
 //! - [`isa`]: the tables of opcodes and of special registers;
 //! - [`syntax`]: text to [`Module`], and name resolution;
 //! - [`analysis`]: control flow, static single assignment, points-to sets, access extents, hidden state;
 //! - [`coverage`]: the elements that the threads of a launch write;
 //! - [`declare`]: the check of a kernel's declaration in Rust against its PTX;
-//! - [`rewrite`]: waiting and batched variants of a kernel's text;
+//! - [`rewrite`]: variants of a kernel's text: waiting, spinning, batched, fused;
 //! - [`poly`]: polynomials over integer symbols, in which extents and bounds are compared.
 //!
-//! Imports go downwards only: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`; types that modules share
-//! stand below all of them.
+//! Imports only go downwards: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`. Types that
+//! several modules share are defined below all of them.
 
 #![deny(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! The nearest of a set of known names, for suggestions in errors.
+//! Suggestions for misspelled names.
 
-/// The known name that is nearest to `name`, if one is near enough to be meant: at most a third of its letters
-/// differ (edit distance).
+/// Returns the known name with the smallest edit distance to `name`, if at most a third of the letters differ
+/// (rounded up).
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()
@@ -11,7 +11,7 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance of two short names. O(a · b).
+/// Returns the Levenshtein distance of two short names. O(a · b).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,34 +1,37 @@
-//! Lengths and range bounds as polynomials.
+//! Polynomials over integer symbols: lengths and the bounds of ranges.
 //!
-//! A bound is a sum of products of integer arguments with integer coefficients; whatever is not made of `+`, `-`
-//! and `*` is an opaque variable, equal to another if its key is. Every variable is known to be at least 0,
-//! and every range of the program gives facts (`lo <= hi <= len`, a length is at least 1) that the build checks
-//! before anything else. What cannot be proved from these is taken to overlap.
+//! A bound is a sum of products of integer arguments with integer coefficients. Any expression that is not built from
+//! `+`, `-` and `*` is an opaque variable; two opaque variables are equal if their keys are.
+//!
+//! Every variable is at least 0. Every range of the program adds facts (`lo <= hi <= len`, a length is at least 1),
+//! which the build checks first. [`Facts`] proves an inequality by adding up a few facts. Two ranges that cannot be
+//! proved disjoint are assumed to overlap.
 
 use std::collections::BTreeMap;
 
-/// A polynomial over the variables of a [`Symbols`]. Coefficients that leave `i128` make the whole expression
-/// opaque, so arithmetic here returns `None` then.
+/// A polynomial over the variables of a [`Symbols`]. Arithmetic returns `None` if a coefficient overflows `i128`;
+/// callers then treat the whole expression as opaque.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Poly {
     constant: i128,
-    /// The products of at least one variable: the sorted variables and the coefficient, which is not 0. Bounds of a
-    /// build are constants: their map is empty and takes no memory.
+    /// The coefficient of each product, by the product's sorted variables. Invariant: products have at least one
+    /// variable and coefficients are not 0. Bounds of a build are constants, so that their map is empty and takes no
+    /// memory.
     products: BTreeMap<Vec<u32>, i128>,
 }
 
 impl Poly {
-    /// A constant.
+    /// Returns a constant polynomial.
     pub fn constant(value: i128) -> Poly {
         Poly { constant: value, products: BTreeMap::new() }
     }
 
-    /// A variable.
+    /// Returns the polynomial of one variable.
     pub fn variable(id: u32) -> Poly {
         Poly { constant: 0, products: BTreeMap::from([(vec![id], 1)]) }
     }
 
-    /// Builds a polynomial from products, each once, with their coefficients.
+    /// Builds a polynomial from its products and their coefficients. Each product must appear once.
     pub fn of<'p>(terms: impl IntoIterator<Item = (&'p [u32], i128)>) -> Poly {
         let mut poly = Poly::default();
         for (product, coefficient) in terms.into_iter().filter(|term| term.1 != 0) {
@@ -41,17 +44,17 @@ impl Poly {
         poly
     }
 
-    /// Returns the value, if it is a constant.
+    /// Returns the value if the polynomial is a constant.
     pub fn as_constant(&self) -> Option<i128> {
         self.products.is_empty().then_some(self.constant)
     }
 
-    /// Returns the sum.
+    /// Returns the sum, or `None` on overflow.
     pub fn plus(&self, other: &Poly) -> Option<Poly> {
         self.combine(other, 1)
     }
 
-    /// Returns the difference.
+    /// Returns the difference, or `None` on overflow.
     pub fn minus(&self, other: &Poly) -> Option<Poly> {
         self.combine(other, -1)
     }
@@ -69,7 +72,7 @@ impl Poly {
         Some(Poly { constant, products })
     }
 
-    /// Returns the product.
+    /// Returns the product, or `None` on overflow.
     pub fn times(&self, other: &Poly) -> Option<Poly> {
         let mut product = Poly::default();
         for (left, a) in self.terms() {
@@ -89,14 +92,14 @@ impl Poly {
         Some(product)
     }
 
-    /// Returns the products, each with its coefficient, the constant first.
+    /// Returns the products with their coefficients, the constant first.
     pub fn terms(&self) -> impl Iterator<Item = (&[u32], i128)> {
         let constant = (self.constant != 0).then_some((&[][..], self.constant));
         let products = self.products.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient));
         constant.into_iter().chain(products)
     }
 
-    /// Replaces each variable. Returns `None` if a variable has no replacement.
+    /// Replaces each variable by a polynomial. Returns `None` if a variable has no replacement, or on overflow.
     pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
         let mut sum = Poly::default();
         for (product, coefficient) in self.terms() {
@@ -109,8 +112,8 @@ impl Poly {
         Some(sum)
     }
 
-    /// Returns its value for these values of the variables. `None` if a variable has none, or if a number exceeds
-    /// `i128`.
+    /// Evaluates the polynomial for these values of the variables. Returns `None` if a variable has no value, or on
+    /// overflow.
     pub fn value(&self, of: &dyn Fn(u32) -> Option<i128>) -> Option<i128> {
         let mut sum = 0i128;
         for (product, coefficient) in self.terms() {
@@ -121,7 +124,7 @@ impl Poly {
         Some(sum)
     }
 
-    /// Returns the variables that it mentions, rising, each once.
+    /// Returns its variables, sorted and without duplicates.
     pub fn variables(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.products.keys().flatten().copied().collect();
         all.sort_unstable();
@@ -129,12 +132,12 @@ impl Poly {
         all
     }
 
-    /// Returns true if no coefficient is negative: it is at least 0 for all variables that are.
+    /// Returns true if no coefficient is negative. The polynomial is then at least 0, because every variable is.
     pub fn at_least_zero(&self) -> bool {
         self.nonnegative()
     }
 
-    /// Returns the quotient by a number that divides every coefficient.
+    /// Divides by a number. Returns `None` unless it divides every coefficient.
     pub fn divided(&self, by: i128) -> Option<Poly> {
         let divided = |coefficient: i128| match coefficient.checked_rem(by)? {
             0 => coefficient.checked_div(by),
@@ -147,11 +150,10 @@ impl Poly {
         Some(Poly { constant: divided(self.constant)?, products: products.collect::<Option<_>>()? })
     }
 
-    /// Formats it with these names of the variables.
+    /// Formats the polynomial with these names of the variables.
     pub fn text_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
         let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
         let mut text = String::new();
-        // The constant comes last.
         let terms: Vec<(&[u32], i128)> = self.terms().collect();
         for &(product, coefficient) in terms.iter().rev() {
             let sign = match (text.is_empty(), coefficient < 0) {
@@ -224,14 +226,14 @@ impl Symbols {
 /// Polynomials known to be at least 0.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// The facts by each product with a negative coefficient, since only such a fact helps against that product.
+    /// The facts by product with a negative coefficient: only such a fact can cancel a negative coefficient.
     by_negative: BTreeMap<Vec<u32>, Vec<Poly>>,
 }
 
-/// The maximum number of facts that one proof adds up. Two relate a bound to a range and that to its buffer; more
-/// were never needed.
+/// The maximum number of facts that one proof adds up. One fact relates a bound to a range and another relates the
+/// range to its buffer; no proof has needed more.
 const DEPTH: u32 = 2;
-/// The maximum number of facts of one product that a proof tries.
+/// The maximum number of facts per product that a proof tries.
 const WIDTH: usize = 32;
 
 impl Facts {
@@ -247,12 +249,12 @@ impl Facts {
         }
     }
 
-    /// Returns true if there are no facts beyond those that hold for all values.
+    /// Returns true if no fact was added.
     pub fn is_empty(&self) -> bool {
         self.by_negative.is_empty()
     }
 
-    /// Returns true if `a <= b` is proved.
+    /// Returns true if `a <= b` can be proved.
     pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
         a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
     }
@@ -263,7 +265,6 @@ impl Facts {
         depth > 0
             && self.by_negative.get(product).is_some_and(|facts| {
                 facts.iter().any(|fact| {
-                    // The fact is taken as often as the negative coefficient requires.
                     let (wanted, given) = (poly.coefficient(product), fact.coefficient(product));
                     wanted
                         .checked_neg()

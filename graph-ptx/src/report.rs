@@ -1,4 +1,6 @@
-//! A text that lists a file's kernels with their parameters and accesses.
+//! The text report of a PTX file: its kernels with their parameters, accesses and module variables.
+//!
+//! The example `kernel_report` prints it.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::Access;
@@ -7,7 +9,7 @@ use crate::declare::{BlockRule, static_shared};
 use crate::syntax::{Class, Function, Module, Parameter};
 use std::fmt::Write;
 
-/// Formats a module: one paragraph for each kernel, one line for each parameter.
+/// Formats a module: one paragraph per kernel, one line per parameter.
 pub fn table(module: &Module<'_>) -> String {
     let mut analysis = Analysis::new(module);
     let mut text = String::new();
@@ -24,7 +26,6 @@ pub fn table(module: &Module<'_>) -> String {
         entries.iter().zip(&found).map(|(entry, (_, kernel))| (entry.name, kernel)).collect();
     let state = hidden(&mut analysis, &kernels);
     for ((entry, (pointers, kernel)), state) in entries.iter().zip(&found).zip(&state) {
-        // Writing to a string does not fail.
         let _ = writeln!(text, "{}, line {}{}", entry.name, entry.line, limits(entry));
         let name = entry.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);
         for (at, parameter) in entry.parameters.iter().enumerate() {

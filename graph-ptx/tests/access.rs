@@ -1,4 +1,4 @@
-//! The access proof against what the CUDA source of the corpus does, written by hand.
+//! Compares the access proofs with a hand-written description of the corpus's CUDA source.
 
 use cuweave_ptx::declare::{self, Declaration, Declared, Difference, Kind, Primitive};
 use cuweave_ptx::poly::Poly;
@@ -10,7 +10,7 @@ fn corpus() -> PathBuf {
     cuweave_testkit::files::root().join("tests/ptx-corpus")
 }
 
-/// Kernel to its parameters, one word each.
+/// Returns the parameters of each kernel, one word per parameter.
 fn expected() -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(corpus().join("expected.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -65,7 +65,7 @@ fn every_verdict_is_that_of_the_source() {
                     wrong.push(format!("{place}: a table of pointers: {:?}", found.table));
                 }
                 let access = found.access();
-                // Parameters that are undecided on purpose are not counted.
+                // Deliberately undecided parameters are not counted.
                 if word != "?" && word != "p" {
                     all += 1;
                     decided += u32::from(access != Access::Unknown);
@@ -104,12 +104,12 @@ fn every_verdict_is_that_of_the_source() {
     assert!(decided * 100 >= all * 95, "decided: {decided} of {all}");
 }
 
-/// True for a structure or a buffer with pointers in it, and for the handle of a texture.
+/// Returns true for a struct or buffer that contains pointers, and for a texture handle.
 fn holds_pointers(word: &str) -> bool {
     matches!(word, "b" | "t" | "h")
 }
 
-/// A declaration of a kernel from the words of `expected.txt`.
+/// Returns the declaration of a kernel from the words of `expected.txt`.
 fn declaration(name: &str, words: &[String]) -> Declaration {
     let kind = |word: &String| match &word[..1] {
         "s" | "b" | "h" => Kind::Scalar(None),
@@ -138,8 +138,8 @@ fn buffer(access: declare::Access) -> Kind {
     Kind::Buffer { access, element: None, extent: Poly::constant(1), text: "1".to_owned() }
 }
 
-/// Right declarations are accepted, all of a file at once; each wrong one is refused with its code at its parameter,
-/// and nothing besides.
+/// Correct declarations are accepted, all of a file at once. Each wrong one is rejected with its code at its
+/// parameter, and nothing else is reported.
 #[test]
 fn declarations_are_refused_exactly_where_they_are_wrong() {
     let expected = expected();
@@ -150,7 +150,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
         let words: Vec<(&str, &Vec<String>)> =
             module.entries().map(|entry| (entry.name, &expected[entry.name])).collect();
         let right: Vec<Declaration> = words.iter().map(|(name, words)| declaration(name, words)).collect();
-        // What holds pointers, or is a handle of memory, cannot be declared rightly.
+        // Kernels with pointers or handles inside of parameters cannot be declared correctly.
         let wrong_anyway: Vec<usize> =
             words.iter().map(|(_, words)| words.iter().filter(|word| holds_pointers(word)).count()).collect();
         let (findings, _) = declare::check(&module, &right);
@@ -177,7 +177,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
                     let (findings, _) = declare::check(&module, &[declared]);
                     let found: Vec<_> =
                         findings.iter().map(|finding| (finding.difference, finding.parameter)).collect();
-                    // A read on some paths alone is vouched for.
+                    // A read on only some paths is assumed, not refuted.
                     if word == "r" && found.is_empty() {
                         continue;
                     }
@@ -191,7 +191,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
     assert!(accepted > 500 && refused > 1000, "{accepted} accepted, {refused} refused");
 }
 
-/// Floats of the declared width are accepted everywhere, and of another width refused, at the parameter.
+/// Floats of the declared width are accepted everywhere; other widths are rejected at the parameter.
 #[test]
 fn floats_of_another_width_are_refused() {
     let expected = expected();
@@ -239,7 +239,7 @@ fn floats_of_another_width_are_refused() {
     assert!(right > 1000 && wrong > 500, "{right} right, {wrong} wrong");
 }
 
-/// Triton types its accesses by size alone: the arithmetic tells which floats they are.
+/// Triton types its accesses by size only: the arithmetic shows the float format.
 #[test]
 fn bits_that_are_used_as_floats_are_floats() {
     let kernels = [

@@ -1,9 +1,9 @@
-//! The rewritten corpus, assembled by `ptxas` for sm_90, with registers and spills.
+//! The rewritten corpus, assembled by `ptxas` for sm_90, with its registers and spills.
 //!
-//! `ptxas` comes in the Python wheel nvidia-cuda-nvcc-cu12; `$CUWEAVE_PTXAS` says where it is, else it is looked for
-//! in `$PATH`. Where there is none, the test says so and passes. With `$CUWEAVE_REGISTERS` set, the table of registers
-//! goes to that file: `scripts/rewritten_registers.sh` makes it. With `$CUWEAVE_ASSEMBLE` set to `all`, every file and
-//! every form is assembled, which takes minutes.
+//! `ptxas` is part of the Python wheel nvidia-cuda-nvcc-cu12. `$CUWEAVE_PTXAS` has its path; otherwise it is searched
+//! in `$PATH`. If it is missing, the test prints this and passes. If `$CUWEAVE_REGISTERS` is set, the table of
+//! registers goes to that file: `scripts/rewritten_registers.sh` makes it. If `$CUWEAVE_ASSEMBLE` is `all`, every
+//! file and form is assembled, which takes minutes.
 
 #[path = "common/corpus.rs"]
 mod corpus;
@@ -16,11 +16,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The resources that an entry takes of a multiprocessor.
+/// The resources that an entry uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Usage {
     registers: u32,
-    /// Bytes of spills, stores and loads.
+    /// Bytes of spill stores and loads.
     spills: u32,
     /// Bytes of local memory.
     frame: u32,
@@ -34,12 +34,12 @@ fn assembler() -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())
 }
 
-/// The entries of a text, assembled, or what the assembler says.
+/// Assembles a text. Returns the resources of its entries, or the assembler's message.
 fn assemble(assembler: &Path, text: &str, name: &str) -> Result<BTreeMap<String, Usage>, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = folder.join(format!("{}-{name}.ptx", std::process::id()));
     std::fs::write(&file, text).unwrap();
-    // sm_90a takes what is for sm_90, too.
+    // sm_90a also accepts code for sm_90.
     let arch = if text.contains(".target sm_1") { "-arch=sm_100a" } else { "-arch=sm_90a" };
     let output = Command::new(assembler).args(["-v", arch, "-o", "/dev/null"]).arg(&file).output().unwrap();
     let said =
@@ -51,7 +51,7 @@ fn assemble(assembler: &Path, text: &str, name: &str) -> Result<BTreeMap<String,
     Ok(usages(&said))
 }
 
-/// `Compiling entry function 'k'`, then its stack frame and spills, then its registers.
+/// Parses `Compiling entry function 'k'`, then its stack frame and spills, then its registers.
 fn usages(said: &str) -> BTreeMap<String, Usage> {
     let mut found = BTreeMap::new();
     let mut name = None;
@@ -83,7 +83,7 @@ fn usages(said: &str) -> BTreeMap<String, Usage> {
     found
 }
 
-/// A text that this assembler can read as it is written: of its version, and without names that were left in sections.
+/// Returns a text that this assembler can read as written: with its version, and without names left over in sections.
 fn readable(assembler: &Path, text: &str, name: &str) -> Result<String, String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
     let mut text = text.to_owned();
@@ -99,7 +99,7 @@ fn readable(assembler: &Path, text: &str, name: &str) -> Result<String, String> 
     assemble(assembler, &text, name).map(|_| text)
 }
 
-/// A kernel as it is written, with the wait, and as batches of 16 with the wait, of equal grids and flat.
+/// A kernel as written, with the wait, and as batches of 16 with the wait, with equal grids and flat.
 struct Row {
     written: Usage,
     waits: Option<Usage>,
@@ -108,7 +108,8 @@ struct Row {
 }
 
 impl Usage {
-    /// Blocks of 256 threads on a multiprocessor of sm_90, by registers: 65,536 of them, 256 at a time for a warp.
+    /// Returns the number of blocks of 256 threads per multiprocessor of sm_90, limited by registers: 65,536,
+    /// allocated 256 at a time per warp.
     fn blocks(self) -> u32 {
         let warp = (self.registers * 32).next_multiple_of(256).max(256);
         (65_536 / warp / 8).min(8)
@@ -144,11 +145,11 @@ fn everything_assembles() {
         assembled += made.waits.len();
         let early = made.waits;
         let mut forms = all_forms(&module);
-        // The wait and the number of members have nothing to do with each other.
+        // The wait and the number of members are independent.
         forms.retain(|form| all || (form.capacity != 2 && form.waits == (form.capacity == 16)));
         let mut made = batched(&module, &forms);
         if made.is_err() {
-            // A target that cannot be raised.
+            // The target cannot be raised.
             forms.retain(|form| !form.waits);
             made = batched(&module, &forms);
         }

@@ -1,11 +1,11 @@
-//! The multiplications and additions that `ptxas` fuses in the corpus as it is written, and as it is rewritten.
+//! Compares the multiplications and additions that `ptxas` fuses in the corpus as written and as rewritten.
 //!
-//! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once and not twice: a rewritten kernel
-//! gives the same bits only if the assembler fuses the same. Each kernel and each of its forms is assembled and
-//! disassembled, and every floating-point instruction is described by its operation, its signs and the operations that
-//! its operands come from. `$CUWEAVE_PTXAS` and `$CUWEAVE_NVDISASM` say where the tools are (Python wheels
-//! nvidia-cuda-nvcc and nvidia-cuda-nvdisasm); where there are none, the test says so and passes. With
-//! `$CUWEAVE_CONTRACTION` set, the table goes to that file: `scripts/contraction.sh` makes it.
+//! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once instead of twice. A rewritten
+//! kernel gives the same bits only if the assembler fuses the same ones. Each kernel and each of its forms is
+//! assembled and disassembled, and every floating-point instruction is described by its operation, its signs and the
+//! operations that its operands come from. `$CUWEAVE_PTXAS` and `$CUWEAVE_NVDISASM` have the paths of the tools
+//! (Python wheels nvidia-cuda-nvcc and nvidia-cuda-nvdisasm); if they are missing, the test prints this and passes.
+//! If `$CUWEAVE_CONTRACTION` is set, the table goes to that file: `scripts/contraction.sh` makes it.
 
 #[path = "common/corpus.rs"]
 mod corpus;
@@ -19,7 +19,7 @@ use sass::{Arithmetic, Tools};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A form of a kernel beside the kernel itself.
+/// A form of a kernel, compared with the kernel as written.
 struct Pair {
     file: String,
     entry: String,
@@ -37,7 +37,7 @@ fn rewritten_kernels_are_contracted_as_they_were() {
     let mut pairs = Vec::new();
     let mut unread = Vec::new();
     for (file, text) in texts() {
-        // As for a later architecture, but for what that has more.
+        // Same as for a later architecture, with fewer instructions available.
         if file.to_string_lossy().contains(".75.") {
             continue;
         }
@@ -66,9 +66,9 @@ fn rewritten_kernels_are_contracted_as_they_were() {
     assert_eq!(differ, 0, "{text}");
 }
 
-/// The kernels of a file in each of their forms.
+/// Returns the kernels of a file in each of their forms.
 fn of_file(tools: &Tools, name: &str, text: &str) -> Result<Vec<Pair>, String> {
-    // Names that were left in sections, which the corpus has not.
+    // Removes names left over in sections, which the corpus does not have.
     let lines: Vec<&str> =
         text.lines().map(|line| line.split(", function_name").next().unwrap_or("")).collect();
     let without = lines.join("\n");
@@ -93,13 +93,13 @@ fn of_file(tools: &Tools, name: &str, text: &str) -> Result<Vec<Pair>, String> {
         add(entry, "wait", of_waiting.get(entry));
     }
     let mut forms = all_forms(&module);
-    // The axis, the wait and the number of members change no arithmetic.
+    // The axis, the wait and the number of members do not change arithmetic.
     let is_axis_z = |shape| shape == GridShape::Axis(Axis::Z);
     forms.retain(|form| form.capacity == 16 && form.waits && !is_axis_z(form.shape));
     let made = match batched(&module, &forms) {
         Ok(made) => made,
         Err(_) => {
-            // A target that cannot be raised.
+            // The target cannot be raised.
             forms.iter_mut().for_each(|form| form.waits = false);
             batched(&module, &forms).map_err(|why| why.to_string())?
         }
@@ -119,9 +119,12 @@ fn of_file(tools: &Tools, name: &str, text: &str) -> Result<Vec<Pair>, String> {
 
 fn table(pairs: &[Pair], version: &str) -> String {
     let mut text = format!(
-        "# Contraction in rewritten kernels\n\n`scripts/contraction.sh`, {version}, sm_90. Floating-point instructions of \
-         each kernel as it is written and in each rewritten form:\nby operation (how many of each), and described by the operations \
-         that their operands come from within a block, with signs.\nThe same operations: as many of each. Descriptions also \
+        "# Contraction in rewritten kernels\n\n`scripts/contraction.sh`, {version}, sm_90. \
+            Floating-point instructions of \
+         each kernel as it is written and in each rewritten form:\nby operation (how many of each), \
+         and described by the operations \
+         that their operands come from within a block, with signs.\nThe same operations: as many of each. \
+         Descriptions also \
          differ where instructions are scheduled otherwise across guards and blocks.\n\n\
          | form | kernels | with float arithmetic | the same descriptions | the same operations | other operations |\n\
          |---|---|---|---|---|---|\n"

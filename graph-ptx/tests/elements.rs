@@ -1,4 +1,4 @@
-//! The proof of declared elements against the types of the corpus's CUDA and Triton sources.
+//! Compares the proofs of declared elements with the types in the corpus's CUDA and Triton sources.
 
 use cuweave_ptx::declare::{self, Access, Declaration, Declared, Kind, Open, Primitive};
 use cuweave_ptx::poly::Poly;
@@ -10,7 +10,7 @@ fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus")
 }
 
-/// Rust's name of a CUDA type; of a vector, that of an element.
+/// Returns the Rust name of a CUDA type; for a vector, that of its element.
 fn rust(cuda: &str) -> Option<&'static str> {
     Some(match cuda {
         "float" | "float2" | "float4" => "f32",
@@ -30,7 +30,7 @@ fn rust(cuda: &str) -> Option<&'static str> {
     })
 }
 
-/// Kernel to the elements of its parameters; nothing for what is no pointer to a type that Rust has.
+/// Returns the element types of each kernel's parameters; `None` unless it is a pointer to a type that Rust has.
 fn elements() -> BTreeMap<String, Vec<Option<&'static str>>> {
     let mut all = BTreeMap::new();
     for file in std::fs::read_dir(corpus()).unwrap().map(|file| file.unwrap().path()) {
@@ -40,7 +40,7 @@ fn elements() -> BTreeMap<String, Vec<Option<&'static str>>> {
         let text = std::fs::read_to_string(&file).unwrap();
         for part in text.split("__global__").skip(1) {
             let (head, rest) = part.split_once('(').unwrap();
-            // `__launch_bounds__(256) name(..)`
+            // Skips `__launch_bounds__(256)` before a name.
             let (head, rest) = match head.contains("__launch_bounds__") {
                 true => rest.split_once(')').unwrap().1.split_once('(').unwrap(),
                 false => (head, rest),
@@ -75,7 +75,7 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
     let parameters = (0..parameters).map(|at| {
         let kind = match elements.get(at).copied().flatten() {
             None => Kind::Scalar(None),
-            // So large that no bound of an access is above it.
+            // Large enough for all accesses.
             Some(element) => Kind::Buffer {
                 access: Access::ReadWrite,
                 element: Primitive::of(element),
@@ -94,10 +94,10 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
     }
 }
 
-/// The types that each parameter is declared with beside its own.
+/// The types with which each parameter is declared, besides its own.
 const OTHERS: [&str; 8] = ["f32", "f64", "f16", "bf16", "u8", "u16", "u32", "bool"];
 
-/// A parameter as one declaration has it, and what is found.
+/// A parameter with a declared type, and the result.
 struct Found {
     place: String,
     is: &'static str,
@@ -143,8 +143,8 @@ fn found(file: &Path, elements: &BTreeMap<String, Vec<Option<&'static str>>>) ->
         .collect()
 }
 
-/// The right types are confirmed, but for accesses that are meant to be of another; wrong ones are not, unless bits are only
-/// copied or taken apart.
+/// Correct types are confirmed, except for accesses meant to have another type. Wrong types are not confirmed unless
+/// the bits are only copied or taken apart.
 #[test]
 fn elements_are_confirmed_where_they_are_those_of_the_source() {
     let elements = elements();
@@ -172,7 +172,7 @@ fn elements_are_confirmed_where_they_are_those_of_the_source() {
         }
     }
     println!("{confirmed} confirmed, {} open:\n{}", open.len(), open.join("\n"));
-    // Integers that stand for floats in atomics, and a pointer that is kept in shared memory.
+    // Integers that represent floats in atomics, and a pointer kept in shared memory.
     let meant = |line: &String| {
         ["atomic_cas_add", "atomic_max_float", "through_shared"].iter().any(|name| line.contains(name))
     };
@@ -184,12 +184,12 @@ fn elements_are_confirmed_where_they_are_those_of_the_source() {
     }
 }
 
-/// The share of accesses, in percent, that only copy bits or take them apart: they are of either type.
+/// Returns the maximum percentage of accesses that only copy bits or take them apart, so that both types fit.
 fn most_copied(is: &str, other: &str) -> usize {
     let (is, other) = (Primitive::of(is).unwrap(), Primitive::of(other).unwrap());
     match (is.float.is_some(), other.float.is_some()) {
         _ if other.size > is.size => 10,
-        // Bytes are told from larger elements by arithmetic alone, and so are booleans that are read.
+        // Only arithmetic distinguishes bytes from larger elements, and booleans that are read.
         (false, false) => 75,
         (true, _) => 20,
         (false, true) => 35,

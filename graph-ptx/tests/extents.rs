@@ -1,4 +1,4 @@
-//! The number of extents of the corpus that are proved, and their bounds.
+//! The number of proved extents in the corpus, and their bounds.
 
 use cuweave_ptx::declare::{
     self, Access, Declaration, Declared, Difference, Finding, Kind, Primitive, Quotient, Rounded,
@@ -70,13 +70,13 @@ fn the_share_of_bounded_parameters_is_told() {
     assert!(bounded * 100 >= all * 25, "{bounded} of {all}");
 }
 
-/// Checks a kernel of one buffer of `f32`, a thread index `%r4`, `n` and `m`; declared with this extent, which reads so. Returns true with the
-/// findings if the extent is proved.
+/// Checks a kernel with a buffer of `f32`, a thread index `%r4`, `n` and `m`, declared with this extent and its text.
+/// Returns the findings, and true if the extent is proved.
 fn check(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text: &str) -> (Vec<Finding>, bool) {
     check_rounded(body, extent, text, Vec::new())
 }
 
-/// As [`check`], with these multiples in the extent.
+/// Like [`check`], with these multiples in the extent.
 fn check_rounded(
     body: &str,
     extent: &dyn Fn(Poly, Poly) -> Poly,
@@ -86,7 +86,7 @@ fn check_rounded(
     check_with(body, extent, text, rounded, Vec::new())
 }
 
-/// As [`check`], with these multiples and quotients in the extent.
+/// Like [`check`], with these multiples and quotients in the extent.
 fn check_with(
     body: &str,
     extent: &dyn Fn(Poly, Poly) -> Poly,
@@ -123,7 +123,7 @@ fn check_with(
     (findings, proved)
 }
 
-/// As [`check`], with the codes of the findings.
+/// Like [`check`]; returns the codes of the findings.
 fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<Difference>, bool) {
     let (findings, proved) = check(body, extent, "len");
     (findings.iter().map(|finding| finding.difference).collect(), proved)
@@ -145,15 +145,16 @@ fn an_extent_is_proved_refuted_or_vouched_for() {
     assert_eq!(findings(&guarded, &less), (vec![Difference::Extent], false));
     // Another argument may be as large.
     assert_eq!(findings(&guarded, &m), (vec![], false));
-    // The guard of the instruction itself, and one through two predicates.
-    let predicate = "setp.lt.u32 %p1, %r4, %r5; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.f32 [%rd3], %f1;";
+    // A guard on the instruction itself, and one through two predicates.
+    let predicate = "setp.lt.u32 %p1, %r4, %r5; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; \
+        @%p1 st.global.f32 [%rd3], %f1;";
     assert_eq!(findings(predicate, &n), (vec![], true));
     assert_eq!(findings(predicate, &less), (vec![Difference::Extent], false));
     let both = format!(
         "setp.ge.u32 %p1, %r4, %r5; setp.eq.s32 %p2, %r6, 0; or.pred %p3, %p1, %p2; @%p3 bra END;{STORE}"
     );
     assert_eq!(findings(&both, &n), (vec![], true));
-    // No guard, and one on another path.
+    // No guard, and a guard on another path.
     assert_eq!(findings(STORE, &n), (vec![], false));
     assert_eq!(
         findings(&format!("setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; L: {STORE}"), &less),
@@ -161,7 +162,7 @@ fn an_extent_is_proved_refuted_or_vouched_for() {
     );
 }
 
-/// A kernel that is compiled for lengths that are multiples of a vector's elements checks the first one alone.
+/// A kernel compiled for lengths that are multiples of a vector only checks the vector's first element.
 #[test]
 fn the_help_for_vectors_names_the_multiple() {
     let help = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly, text| {
@@ -188,28 +189,30 @@ fn the_help_for_vectors_names_the_multiple() {
     };
     let said = |count: u32, text: &str| said_of(count, &format!("{text}.next_multiple_of({count})"));
     assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "n"), said(4, "n")]);
-    // A matrix of `n` rows and `m` columns of which a row is a multiple, and one of which all of it is.
-    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; setp.ge.u32 %p2, %r7, %r6; @%p2 bra END; \
+    // A matrix of `n` rows and `m` columns whose row is a multiple, and one whose size is.
+    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; \
+        setp.ge.u32 %p2, %r7, %r6; @%p2 bra END; \
                 mad.lo.u32 %r8, %r4, %r6, %r7; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
                 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
     let product = |n: Poly, m: Poly| n.times(&m).unwrap();
     assert_eq!(help(rows, &product, "n * m"), said_of(4, "m.next_multiple_of(4) - m + n * m"));
-    // Of elements of two registers as one.
+    // Elements of two registers.
     let words = store(4, "st.global.v2.b64 [%rd3], {%rd4, %rd5};");
     assert_eq!(help(&words, &n, "n"), said(4, "n"));
-    // The index is no multiple, and the access ends at `n + 3` for any `n`.
+    // The index is not a multiple, and the access ends at `n + 3` for any `n`.
     let any = store(1, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
     assert_eq!(help(&any, &n, "n"), None);
-    // As many elements, of twice the bytes.
-    let wide = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd4, [%rd3];";
+    // The same number of elements, with twice the size.
+    let wide = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; \
+        ld.global.u64 %rd4, [%rd3];";
     let larger = "it is as long if its elements are of 8 bytes each, as the PTX accesses them";
     assert_eq!(help(wide, &n, "n").as_deref(), Some(larger));
-    // The last element alone. More is missing than a vector behind its first element.
+    // Only the last element: the missing part is larger than a vector.
     assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), said(4, "n"));
     assert_eq!(help(&four, &less, "n - 1"), None);
 }
 
-/// The first of several elements, rows or turns of a loop is checked, and those behind it are accessed too.
+/// The first of several elements, rows or iterations is checked, and the following ones are accessed too.
 #[test]
 fn the_help_for_tiles_and_loops_names_the_multiple() {
     let help = |body: &str, extent: &dyn Fn(Poly, Poly) -> Poly| {
@@ -224,41 +227,49 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
     let said = |count: u32, text: &str| {
         Some(format!("if the kernel is launched for multiples of {count} alone, declare `{text}` elements"))
     };
-    // Quads, by four accesses of one element: the farthest is told.
-    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
-                ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, [%rd3+8]; st.global.f32 [%rd3], %f1;";
+    // Quads, by four accesses of one element: the farthest is reported.
+    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; \
+        add.s64 %rd3, %rd1, %rd2; \
+                ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, [%rd3+8]; \
+                st.global.f32 [%rd3], %f1;";
     assert_eq!(help(quad, &|n, _| n), said(4, "n.next_multiple_of(4)"));
-    // Pairs, by two accesses of one element, of a product of arguments.
-    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; mul.wide.s32 %rd2, %r7, 4; \
+    // Pairs, by two accesses of one element, with a product of arguments.
+    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; \
+        mul.wide.s32 %rd2, %r7, 4; \
                 add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; st.global.f32 [%rd3], %f1;";
     let product = |n: Poly, m: Poly| n.times(&m).unwrap();
     assert_eq!(help(pair, &product), said(2, "(n * m).next_multiple_of(2)"));
-    // Vectors in a loop that goes on by as many as a block has.
+    // Vectors in a loop whose step is the size of a block.
     let turns = "shl.b32 %r7, %r3, 2; shl.b32 %r8, %r2, 7; setp.ge.s32 %p1, %r7, %r5; @%p1 bra END;\n\
-                 L: mul.wide.s32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]; \
+                 L: mul.wide.s32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
+                 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]; \
                  add.s32 %r7, %r7, %r8; setp.lt.s32 %p2, %r7, %r5; @%p2 bra L;";
     let n = |n: Poly, _: Poly| n;
     assert_eq!(help(turns, &n), said(4, "n.next_multiple_of(4)"));
-    // A tile of 32 rows, of which a thread copies two.
+    // A tile of 32 rows, two of which a thread copies.
     let tile = |behind: u32| {
         format!(
-            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; setp.ge.s32 %p2, %r9, %r5; \
-             or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
-             ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd3, %rd4; \
+            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; \
+                setp.ge.s32 %p2, %r9, %r5; \
+             or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, %r8, 4; \
+             add.s64 %rd3, %rd1, %rd2; \
+             ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; mul.wide.s32 %rd4, %r10, 4; \
+             add.s64 %rd5, %rd3, %rd4; \
              st.global.f32 [%rd5], %f1;"
         )
     };
     let rows = "n * m.next_multiple_of(32)";
     assert_eq!(help(&tile(16), &product), said(32, rows));
     assert_eq!(help(&tile(24), &product), said(32, rows));
-    // The next row is that of a neighbour.
+    // The next row belongs to a neighbouring thread.
     assert_eq!(help(&tile(1), &product), None);
 }
 
 /// A loop over a 64-bit length, and lengths that are quotients.
 #[test]
 fn what_is_too_short_for_all_is_refused() {
-    let wide = "cvt.u64.u32 %rd4, %r5; cvt.u64.u32 %rd5, %r4; setp.ge.u64 %p1, %rd5, %rd4; @%p1 bra END; mov.u32 %r9, %nctaid.x; \
+    let wide = "cvt.u64.u32 %rd4, %r5; cvt.u64.u32 %rd5, %r4; setp.ge.u64 %p1, %rd5, %rd4; @%p1 bra END; \
+        mov.u32 %r9, %nctaid.x; \
                 mul.lo.s32 %r8, %r2, %r9;\n\
                 L: shl.b64 %rd2, %rd5, 3; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd6, [%rd3]; add.s32 %r4, %r4, %r8; \
                 cvt.u64.u32 %rd5, %r4; setp.lt.u64 %p2, %rd5, %rd4; @%p2 bra L;";
@@ -277,7 +288,7 @@ fn what_is_too_short_for_all_is_refused() {
     let plus = |poly: &Poly, more: i128| poly.plus(&Poly::constant(more)).unwrap();
     let refused = (vec![Difference::Extent], false);
     let assumed = (vec![], false);
-    // `n / 2`, `n * 3 / 4`, `n / 2 + 1`, `n.div_ceil(2)`, twice each, and what is enough.
+    // `n / 2`, `n * 3 / 4`, `n / 2 + 1`, `n.div_ceil(2)`, twice each, and sufficient lengths.
     assert_eq!(quotient(&n, 2, &|half| half), refused);
     assert_eq!(quotient(&by(&n, 3), 4, &|part| part), refused);
     assert_eq!(quotient(&n, 2, &|half| plus(&half, 1)), assumed);
@@ -287,7 +298,7 @@ fn what_is_too_short_for_all_is_refused() {
     assert_eq!(quotient(&n, 2, &|half| plus(&by(&half, 2), 1)), (vec![], true));
 }
 
-/// Lengths that the help for vectors names are proved, and no shorter ones.
+/// The lengths that the help for vectors suggests are proved, and shorter ones are not.
 #[test]
 fn multiples_of_a_vector_are_proved() {
     let rounded = |of: Poly, to: u32| vec![Rounded { variable: 3, of, to }];
@@ -298,8 +309,9 @@ fn multiples_of_a_vector_are_proved() {
         proved
     };
     let up = Poly::variable(3);
-    let access = "mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
-    // `tid << 2 & 508 | ctaid << 9`, as Triton has it, a product and a sum.
+    let access = "mul.wide.u32 %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; \
+        @%p1 st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
+    // `tid << 2 & 508 | ctaid << 9`, as Triton emits it, a product and a sum.
     let triton = "shl.b32 %r9, %r1, 9; shl.b32 %r10, %r3, 2; and.b32 %r11, %r10, 508; or.b32 %r7, %r11, %r9;";
     let product = "mul.lo.u32 %r7, %r4, 4;";
     let sum = "shl.b32 %r9, %r1, 3; shl.b32 %r10, %r3, 2; add.u32 %r7, %r9, %r10;";
@@ -310,10 +322,11 @@ fn multiples_of_a_vector_are_proved() {
             // A multiple of a larger number, and of more.
             let more = n.plus(&m).unwrap();
             assert!(proved(&body, up.clone(), rounded(more, 4)), "{body}");
-            // Of 2 alone: the vector may end 2 elements behind. Of 3, which does not divide the index.
+            // A multiple of 2 only: the vector may end 2 elements later. A multiple of 3, which does not divide the
+            // index.
             assert!(!proved(&body, up.clone(), rounded(n.clone(), 2)), "{body}");
             assert!(!proved(&body, up.clone(), rounded(n.clone(), 3)), "{body}");
-            // Of another number, or of less.
+            // A multiple of another number, or of a smaller one.
             assert!(!proved(&body, up.clone(), rounded(m.clone(), 4)), "{body}");
             let less = n.minus(&Poly::constant(1)).unwrap();
             assert!(!proved(&body, up.clone(), rounded(less, 4)), "{body}");
@@ -321,7 +334,7 @@ fn multiples_of_a_vector_are_proved() {
             assert!(!proved(&body, less, rounded(n.clone(), 4)), "{body}");
         }
     }
-    // An index that is even, or any.
+    // An index that is only even, or any.
     for index in ["shl.b32 %r7, %r4, 1;", "mov.u32 %r7, %r4;", "shl.b32 %r9, %r4, 2; add.u32 %r7, %r9, 2;"] {
         let body = format!("{index} setp.lt.u32 %p1, %r7, %r5; {access}");
         assert!(!proved(&body, up.clone(), rounded(n.clone(), 4)), "{body}");
@@ -329,7 +342,7 @@ fn multiples_of_a_vector_are_proved() {
     // Nothing bounds the index.
     let body = format!("{product} setp.ne.u32 %p1, %r6, 0; {access}");
     assert!(!proved(&body, up.clone(), rounded(n.clone(), 4)));
-    // Two vectors: the second one is behind.
+    // Two vectors: the second one is out of bounds.
     let second = format!("{product} setp.lt.u32 %p1, %r7, %r5; {}", access.replace("[%rd3]", "[%rd3+16]"));
     assert!(!proved(&second, up.clone(), rounded(n.clone(), 4)));
     let more = up.plus(&Poly::constant(4)).unwrap();
@@ -348,18 +361,20 @@ fn nothing_right_is_refuted() {
     assert_eq!(findings(&two, &less).0, Vec::new());
     assert!(findings(&two, &n).1);
     assert!(findings(&two, &|_, m| m).1);
-    // Only even threads, of half the index.
+    // Only even threads, with half the index.
     let half = format!("{GUARD} and.b32 %r7, %r4, 1; setp.eq.s32 %p2, %r7, 1; @%p2 bra END; {STORE}");
     assert_eq!(findings(&half, &less).0, Vec::new());
     let shifted = format!("{GUARD} shr.u32 %r4, %r4, 1; {STORE}");
     assert_eq!(findings(&shifted, &|_, _| Poly::constant(1)).0, Vec::new());
     // Backwards: n - 1 - i.
     let back = format!(
-        "{GUARD} not.b32 %r7, %r4; add.s32 %r8, %r7, %r5; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
+        "{GUARD} not.b32 %r7, %r4; add.s32 %r8, %r7, %r5; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
+            st.global.f32 [%rd3], %f1;"
     );
     assert_eq!(findings(&back, &less).0, Vec::new());
     let back = format!(
-        "{GUARD} sub.s32 %r7, %r5, %r4; add.s32 %r8, %r7, -1; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
+        "{GUARD} sub.s32 %r7, %r5, %r4; add.s32 %r8, %r7, -1; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
+            st.global.f32 [%rd3], %f1;"
     );
     assert_eq!(findings(&back, &n), (vec![], true));
     // n - 2 - i may wrap.
@@ -367,7 +382,7 @@ fn nothing_right_is_refuted() {
     assert_eq!(findings(&wraps, &n), (vec![], false));
 }
 
-/// Indices of quotients, remainders, masks and sums of bits, and those of loops that begin at a constant.
+/// Indices made of quotients, remainders, masks and disjoint bits, and of loops that start at a constant.
 #[test]
 fn bounds_follow_from_arithmetic() {
     let access = "mul.wide.u32 %rd2, %r9, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;";
@@ -380,7 +395,7 @@ fn bounds_follow_from_arithmetic() {
         assert_eq!(codes, Vec::new(), "{body}");
         proved
     };
-    // Columns and rows of `n * m` elements, and the columns as compilers compute them beside the rows.
+    // Columns and rows of `n * m` elements, and the columns as compilers compute them from the rows.
     for column in
         ["rem.u32 %r9, %r4, %r6;", "div.u32 %r8, %r4, %r6; mul.lo.s32 %r8, %r8, %r6; sub.s32 %r9, %r4, %r8;"]
     {
@@ -394,23 +409,25 @@ fn bounds_follow_from_arithmetic() {
     // A transposed matrix.
     let transposed = "rem.u32 %r8, %r4, %r6; div.u32 %r9, %r4, %r6; mad.lo.s32 %r9, %r8, %r5, %r9;";
     assert!(proved(&format!("{rows} {transposed} {access}"), &|n, m| n.times(&m).unwrap()));
-    // Parts of indices, signed division as compilers have it, and bits that are put together.
+    // Parts of indices, signed division as compilers emit it, and combined bits.
     assert!(proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(32)));
     assert!(!proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(31)));
     assert!(proved(&format!("{GUARD} and.b32 %r9, %r4, -4; {access}"), &n));
-    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; add.s32 %r7, %r4, %r7; \
+    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; \
+        add.s32 %r7, %r4, %r7; \
                   shr.s32 %r9, %r7, 3;";
     assert!(proved(&format!("{eighth} {access}"), &constant(8)));
     let rest = format!("{eighth} and.b32 %r8, %r7, -8; sub.s32 %r9, %r4, %r8; {access}");
     assert!(proved(&rest, &constant(8)));
-    let bits = "setp.ge.u32 %p1, %r1, 4; @%p1 bra END; shl.b32 %r7, %r1, 5; and.b32 %r8, %r3, 31; or.b32 %r9, %r7, %r8;";
+    let bits = "setp.ge.u32 %p1, %r1, 4; @%p1 bra END; shl.b32 %r7, %r1, 5; and.b32 %r8, %r3, 31; \
+        or.b32 %r9, %r7, %r8;";
     assert!(proved(&format!("{bits} {access}"), &constant(128)));
     assert!(proved(&format!("{GUARD} min.u32 %r9, %r4, %r6; {access}"), &n));
-    // Nothing bounds a remainder by data, or the sign of what may be negative.
+    // Nothing bounds a remainder by data, or the sign of a number that may be negative.
     assert!(!proved(&format!("ld.global.u32 %r7, [%rd1]; rem.u32 %r9, %r4, %r7; {access}"), &m));
     let signed = "ld.global.u32 %r7, [%rd1]; rem.s32 %r9, %r7, %r6;";
     assert!(!proved(&format!("{signed} {access}"), &m));
-    // A loop from 0, which is entered only if there is a first turn.
+    // A loop from 0 that is only entered if it has a first iteration.
     let turns = |guard: &str| {
         format!(
             "{guard} mov.u32 %r9, 0;\nL: {access} add.s32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, %r5; @%p2 bra L;"

@@ -1,5 +1,5 @@
-//! Every kernel of the corpus fused with its neighbours: what comes out is read again, and assembled by `ptxas` for sm_90
-//! where `$CUWEAVE_PTXAS` says where that is. With `$CUWEAVE_ASSEMBLE` set to `all`, every pair is.
+//! Fuses every kernel of the corpus with its neighbours. The result is parsed again, and assembled by `ptxas` for
+//! sm_90 if `$CUWEAVE_PTXAS` has its path. If `$CUWEAVE_ASSEMBLE` is `all`, every pair is.
 
 #[allow(dead_code)]
 #[path = "common/corpus.rs"]
@@ -31,7 +31,7 @@ fn assemble(assembler: &str, text: &str) -> Result<String, String> {
     if output.status.success() { Ok(said) } else { Err(format!("{}: {said}", file.display())) }
 }
 
-/// The block that a kernel requires, or one that all take.
+/// Returns the block that a kernel requires, or one that all accept.
 fn block(module: &Module<'_>, entry: &str) -> [u32; 3] {
     let required = module.entry(entry).unwrap().performance(".reqntid");
     let mut block = [32, 1, 1];

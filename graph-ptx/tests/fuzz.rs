@@ -1,13 +1,13 @@
-//! PTX with mutations: whatever it says, it is read and analysed in bounded time, without a panic.
+//! Mutated PTX is parsed and analysed in bounded time, without a panic.
 
 use cuweave_ptx::{self as ptx, report};
 use cuweave_testkit::{files, random::Random};
 use std::time::{Duration, Instant};
 
-/// Mutations; about one in six is still PTX.
+/// The number of mutations; about one in six is still valid PTX.
 const CASES: usize = 1_200;
 
-/// Single kernels of the corpus, each with the head of its file and its functions.
+/// Returns single kernels of the corpus, each with the head of its file and its functions.
 fn seeds() -> Vec<String> {
     let corpus = files::root().join("tests/ptx-corpus");
     let mut seeds = Vec::new();
@@ -65,7 +65,7 @@ fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
-/// Rewrites a module and reads the result again. Returns the number of variants.
+/// Rewrites a module and parses the result again. Returns the number of variants.
 fn rewritten(module: &ptx::Module<'_>) -> usize {
     use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, batchable, batched, free_name, waiting};
 
@@ -127,12 +127,12 @@ fn mutated_files_are_analysed_or_refused() {
     assert!(longest.0 < Duration::from_secs(5), "{:?} for\n{}", longest.0, longest.1);
 }
 
-/// Shapes that a naive analysis takes forever, or the stack, for.
+/// Inputs on which a naive analysis takes forever or overflows the stack.
 #[test]
 fn hostile_shapes_end() {
     let head = ".version 8.0\n.target sm_90\n.address_size 64\n";
     let mut shapes = Vec::new();
-    // A long chain of additions, a long ladder of branches to one label, and loops in loops.
+    // A long chain of additions, a long ladder of branches to one label, and nested loops.
     let mut chain = format!(
         "{head}.entry k(.param .u64 p) {{ .reg .b64 %rd<9>; .reg .pred %p; ld.param.u64 %rd1, [p];\n"
     );
@@ -149,25 +149,32 @@ fn hostile_shapes_end() {
     for shape in [chain, ladder, loops] {
         shapes.push(format!("{shape}END: st.global.u32 [%rd1], 1; ret; }}"));
     }
-    // Functions that each call the next twice: 2^24 paths.
+    // Functions that each call the next one twice: 2^24 paths.
     let mut calls = head.to_owned();
     for at in 0..24 {
         let next =
             if at == 0 { "ret;".to_owned() } else { format!("call f{0}, (a); call f{0}, (a); ret;", at - 1) };
         calls.push_str(&format!(".func f{at}(.param .b64 a) {{ {next} }}\n"));
     }
-    calls.push_str(".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; st.param.b64 [a], %rd1; call f23, (a); ret; }");
+    calls.push_str(
+        ".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; \
+        st.param.b64 [a], %rd1; call f23, (a); ret; }",
+    );
     shapes.push(calls);
-    // More calls, one inside the other, than a stack has room for.
+    // More nested calls than fit on a stack.
     let mut deep = head.to_owned();
     for at in 0..3000 {
         deep.push_str(&format!(".func f{at}(.param .b64 a) {{ call f{}, (a); ret; }}\n", at + 1));
     }
-    deep.push_str(".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; st.param.b64 [a], %rd1; call f0, (a); ret; }");
+    deep.push_str(
+        ".entry k(.param .u64 p) { .reg .b64 %rd1; .param .b64 a; ld.param.u64 %rd1, [p]; \
+        st.param.b64 [a], %rd1; call f0, (a); ret; }",
+    );
     shapes.push(deep);
-    // Indices that are made of indices.
+    // Indices computed from indices.
     let mut product = format!(
-        "{head}.entry k(.param .u64 p, .param .u32 n) {{ .reg .b64 %rd<9>; .reg .b32 %r<99>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
+        "{head}.entry k(.param .u64 p, .param .u32 n) {{ .reg .b64 %rd<9>; .reg .b32 %r<99>; ld.param.u64 %rd1, [p]; \
+            ld.param.u32 %r1, [n];\n"
     );
     for at in 1..60 {
         product
@@ -175,7 +182,7 @@ fn hostile_shapes_end() {
     }
     product.push_str("mul.wide.u32 %rd2, %r60, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], 1; ret; }");
     shapes.push(product);
-    // Loops in loops that each look again, and one loop with many compare-and-swaps.
+    // Nested loops that all poll, and one loop with many compare-and-swaps.
     let atomics = format!(
         "{head}.entry k(.param .u64 p) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p; ld.param.u64 %rd1, [p];\n"
     );

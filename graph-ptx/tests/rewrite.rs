@@ -1,4 +1,4 @@
-//! Every kernel of the corpus rewritten in every form: it is read again, and its proofs stay.
+//! Rewrites every kernel of the corpus in every form: the result is parsed again, and its proofs stay.
 
 #[path = "common/corpus.rs"]
 mod corpus;
@@ -59,7 +59,7 @@ fn kernels_are_batched_in_every_form() {
         let mut forms = all_forms(&module);
         let mut made = batched(&module, &forms);
         if matches!(made, Err(Refusal::Head(_))) {
-            // A target that cannot be raised.
+            // The target cannot be raised.
             forms.retain(|form| !form.waits);
             made = batched(&module, &forms);
         }

@@ -1,5 +1,5 @@
-//! Rewritten PTX as text: kernels that NVRTC and Triton made, as they wait, and as variants for batches. A change of the
-//! rewriting shows as a change of a snapshot (`tests/snapshots`).
+//! Rewritten PTX as text: kernels from NVRTC and Triton with the wait and as batched variants. A change of the
+//! rewriting changes a snapshot (`tests/snapshots`).
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use cuweave_ptx::rewrite::{Axis, Batch, GridShape, batched, free_name, waiting};
 use cuweave_ptx::{self as ptx, Module};
 use cuweave_testkit::files;
 
-/// Returns both rewritings of one kernel of a file of the corpus.
+/// Returns both rewritings of a kernel of the corpus.
 fn rewritten(file: &str, entry: &str) -> String {
     let text = std::fs::read_to_string(files::root().join("tests/ptx-corpus").join(file)).unwrap();
     let module = ptx::parse(&text).unwrap();
@@ -19,7 +19,7 @@ fn rewritten(file: &str, entry: &str) -> String {
     out
 }
 
-/// Writes the lines of the file's head and of the kernel that change so that it waits.
+/// Writes the changed lines of the file's head and of the kernel with the wait.
 fn waits(text: &str, module: &Module<'_>, entry: &str, out: &mut String) {
     let made = waiting(module);
     if let Some((_, why)) = made.kept.iter().find(|(name, _)| name == entry) {
@@ -41,7 +41,7 @@ fn waits(text: &str, module: &Module<'_>, entry: &str, out: &mut String) {
     }
 }
 
-/// Writes the variant that does three launches in one, or the reason that there is none.
+/// Writes the variant that batches three launches, or the reason that there is none.
 fn variant(module: &Module<'_>, entry: &str, shape: GridShape, how: &str, out: &mut String) {
     let name = free_name(module, "batch");
     let batch = Batch {

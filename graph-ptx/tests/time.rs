@@ -1,9 +1,9 @@
-//! The time that `#[kernels]` adds to a build, unoptimised as a macro is.
+//! The time that `#[kernels]` adds to a build, unoptimised like a macro.
 
 use cuweave_ptx::{self as ptx, Analysis};
 use std::time::{Duration, Instant};
 
-/// Reading a file and analysing ten of its kernels. Best of five, since a test shares its machine.
+/// Parses a file and analyses ten of its kernels. Best of five, because tests share the machine.
 #[test]
 fn ten_kernels_take_little_time() {
     let corpus = cuweave_testkit::files::root().join("tests/ptx-corpus");
@@ -11,7 +11,7 @@ fn ten_kernels_take_little_time() {
     for file in ["nvrtc/basic.ptx", "nvrtc/basic.debug.ptx", "nvrtc/nn.ptx", "nvrtc/sparse.ptx"] {
         let text = std::fs::read_to_string(corpus.join(file)).unwrap();
         let whole = ptx::parse(&text).unwrap();
-        // The file as it would be with its first ten kernels.
+        // The file reduced to its first ten kernels.
         let end = whole.entries().nth(9).unwrap().span.end as usize;
         let text = &text[..end];
         let mut best = Duration::MAX;

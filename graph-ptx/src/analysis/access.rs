@@ -1,8 +1,9 @@
-//! The proved accesses of a kernel through each of its parameters.
+//! Classifies the accesses of a kernel through each of its parameters.
 //!
-//! [`Access::Reads`] and [`Access::Nothing`] are sound: they are returned only if no write can go through the pointer. Each
-//! refutation (a store through the pointer, a load before every store) names its instruction. A pointer that mixes with
-//! others at a store, or that escapes while some store goes to addresses that are not followed, is [`Access::Unknown`].
+//! [`Access::Reads`] and [`Access::Nothing`] are sound: they are only returned if no write can go through the
+//! pointer. Every refutation (a store through the pointer, a load before every store) names its instruction. A
+//! pointer is [`Access::Unknown`] if it mixes with others at a store, or if it escapes while some store goes to an
+//! untracked address.
 
 use crate::analysis::code::{Code, NONE, Source, Step, StepId};
 use crate::analysis::copies::Copies;
@@ -40,8 +41,8 @@ impl<'m, 'a> Analysis<'m, 'a> {
         self.codes.globals.variables.iter().copied()
     }
 
-    /// Returns one flag a parameter of a kernel without a declaration: true for a pointer, which `.ptr` marks or whose bits
-    /// are the base of an address.
+    /// Returns one flag per parameter of a kernel without a declaration: true for pointers. These are the parameters
+    /// with `.ptr`, if any entry has one, else those whose bits are the base of an address.
     pub fn pointers(&mut self, entry: &crate::syntax::Function<'_>) -> Vec<bool> {
         let says = |parameter: &crate::syntax::Parameter<'_>| parameter.pointer.is_some();
         let fits = |parameter: &crate::syntax::Parameter<'_>| parameter.may_be_pointer();
@@ -49,7 +50,6 @@ impl<'m, 'a> Analysis<'m, 'a> {
             return entry.parameters.iter().map(|parameter| fits(parameter) && says(parameter)).collect();
         }
         let mut pointers = vec![false; entry.parameters.len()];
-        // Each iteration finds at least one pointer.
         for _ in 0..entry.parameters.len() {
             let kernel = self.kernel(entry.name, &pointers);
             let before = pointers.clone();
@@ -65,19 +65,19 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// Analyses a kernel with the given pointer parameters, which may be null. A kernel that does not exist accesses
-    /// nothing; one that is too large to be analysed may access everything that its text can reach.
+    /// Analyses a kernel with these pointer parameters, which may be null. A missing kernel accesses nothing; one
+    /// that is too large for the analysis may access everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
         self.kernel_and_outline(name, Taken { pointers, ..Taken::default() }, &[]).0
     }
 
-    /// Does the same, and outlines the writes through the `written` parameters, all of them pointers.
+    /// Like [`Analysis::kernel`]; also returns the backward slice of the writes through the `written` pointers.
     pub fn kernel_and_outline(&mut self, name: &str, taken: Taken<'_>, written: &[u32]) -> (Kernel, Outline) {
         let (kernel, outline, _) = self.kernel_and_outlines(name, taken, written, |_| Vec::new());
         (kernel, outline)
     }
 
-    /// Does the same, and outlines all loads and stores through the pointers that `open` returns for the kernel.
+    /// Like [`Analysis::kernel_and_outline`]; also slices all accesses through the pointers that `open` selects.
     pub fn kernel_and_outlines(
         &mut self,
         name: &str,
@@ -110,8 +110,8 @@ impl<'m, 'a> Analysis<'m, 'a> {
 }
 
 impl Analysis<'_, '_> {
-    /// Returns the outline of all loads and stores of a kernel through its pointers, with two entries for each of these: the
-    /// reads, then the writes.
+    /// Returns the backward slice of all loads and stores of a kernel through its pointers. It has two entries per
+    /// pointer: the reads, then the writes.
     pub fn accesses(&mut self, name: &str, taken: Taken<'_>) -> Outline {
         let Taken { pointers, scalars, .. } = taken;
         let all = (0u32..).zip(pointers).filter(|(_, pointer)| **pointer).map(|(parameter, _)| parameter);
@@ -129,7 +129,7 @@ impl Analysis<'_, '_> {
     }
 }
 
-/// Returns the conservative facts about a kernel that is not analysed.
+/// Returns the conservative facts about a kernel that cannot be analysed.
 fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
     let Some(function) = codes.module.entry(name) else { return Kernel::default() };
     let site = Site { line: function.line, text: format!(".entry {name}") };
@@ -146,15 +146,15 @@ fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
 
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
-    /// The accesses by pointer parameter.
+    /// The accesses through each pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
-    /// The first access for each set of loose bits that is the base of an address.
+    /// The first access for each set of loose bits that is the base of its address.
     bases: BTreeMap<Loose, StepId>,
-    /// The first write for each set of loose bits that is certainly the base of its address.
+    /// The first write for each set of loose bits that is definitely the base of its address.
     written: BTreeMap<Loose, StepId>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
-    /// The first read of an address that is not followed, and the first write.
+    /// The first read from an untracked address, and the first write to one.
     reads_anywhere: Option<StepId>,
     writes_anywhere: Option<StepId>,
 }
@@ -209,7 +209,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
 
     /// Finds the parameters whose bits, or whose elements, are the base of an address.
     fn find_bases(&self, kernel: &mut Kernel) {
-        // An address that was stored may be the one that is loaded.
+        // Without escaped addresses, a loaded address cannot be a stored one.
         let followed = !self.flow.origins.any_escaped();
         let shared = self.flow.words.known(Word::Shared);
         let mut bases: BTreeMap<Loose, StepId> = BTreeMap::new();
@@ -219,7 +219,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 bases.entry(set).and_modify(|first| *first = at.min(*first)).or_insert(at);
             }
         }
-        // A word that alone makes an address is the base also beside others, which are indices there.
+        // A word that alone forms an address is also the base in sums with other words, which are then indices.
         let alone: Loose = bases.keys().filter(|set| set.is_power_of_two()).sum();
         for (&set, &at) in &bases {
             if !set.is_power_of_two() && set & alone != 0 {
@@ -261,14 +261,14 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         self.flow.taken.tables.get(parameter as usize).is_some_and(|table| *table)
     }
 
-    /// Returns a write whose base address is certainly the one word of a set.
+    /// Returns a write whose base address is definitely the only word of a set.
     fn written_through(&self, set: Loose, shared: Loose) -> Option<StepId> {
         let direct = self.written.get(&set);
         let stored = self.written.get(&shared).filter(|_| set == self.flow.words.shared());
         direct.or(stored).copied().filter(|_| set.is_power_of_two())
     }
 
-    /// Returns the outline of the writes through these parameters. Must be called after [`Collect::kernel`].
+    /// Returns the backward slice of the writes through these parameters. Must be called after [`Collect::kernel`].
     fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
         let wanted = written.iter().map(|&parameter| {
             let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
@@ -284,7 +284,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         outline::outline(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
     }
 
-    /// Returns the outline of all accesses through these parameters. Must be called after [`Collect::kernel`].
+    /// Returns the backward slice of all accesses through these parameters. Must be called after [`Collect::kernel`].
     fn accesses(&self, parameters: &[u32], scalars: &[bool]) -> Outline {
         let wanted = |parameter: u32, accesses: outline::Accesses| {
             let (anywhere, does) = match accesses {
@@ -366,7 +366,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    /// Records the reads of built-in functions through their arguments.
+    /// Records the reads that built-in functions make through their arguments.
     fn built_in_reads(&mut self, step: &Step<'m, 'a>, at: StepId) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
@@ -529,7 +529,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(Number { site: self.site(StepId { instance: 0, step }), certain })
     }
 
-    /// Returns the calls from the kernel to an access, and the access. `None` if calls on the way share an instance.
+    /// Returns the calls from the kernel to an access, then the access. `None` if a shared instance is on the way.
     fn path(&self, touched: &Touched) -> Option<Vec<StepId>> {
         let mut path = vec![touched.at];
         while let Some(&StepId { instance, .. }) = path.last()
@@ -567,7 +567,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             stores.insert(self.path(touched)?);
         }
         let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
-        // The limit suffices for hand-written kernels; unrolled ones repeat themselves.
+        // 64 loads suffice for hand-written kernels; unrolled kernels repeat the same loads.
         let loads = touched.iter().filter(|touched| {
             touched.definite && touched.how != AccessKind::Write && !self.is_blind_exchange(touched)
         });

@@ -1,7 +1,9 @@
-//! Bit analysis of stored values: proves that booleans stay booleans.
+//! Known-bits analysis of stored values: proves that booleans stay booleans.
 //!
-//! Bytes loaded through a pointer parameter, or from a parameter of one byte, are assumed to be 0 or 1. The result names
-//! the parameters of these assumptions.
+//! Input: a store or a value of a [`Code`]. Output: the bits that may be 1 and those that must be. The analysis walks
+//! backward over definitions, with a fixpoint over the low zeros of phis. It assumes that bytes loaded through a
+//! pointer parameter, or from a parameter of one byte, are 0 or 1; the result names the parameters of these
+//! assumptions.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
@@ -9,14 +11,14 @@ use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection, Thread
 use crate::syntax::Instruction;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Expressions deeper or larger than this are unknown.
+/// The maximum depth and number of values of an expression; larger ones are unknown.
 const DEPTH: u32 = 32;
 const MOST_VALUES: u32 = 128;
 
-/// The most low zeros that are of use.
+/// The maximum number of low zeros that callers use.
 const MOST_ZEROS: u32 = 16;
 
-/// Every byte 0 or 1.
+/// The mask of a word whose bytes are all 0 or 1.
 const BOOLEANS: u64 = 0x0101_0101_0101_0101;
 
 /// The possible bits of a stored value.
@@ -26,25 +28,26 @@ pub struct Stored {
     pub width: u32,
     /// The bits that may be 1.
     pub may: u64,
-    /// The bits that are 1.
+    /// The bits that must be 1.
     pub must: u64,
     /// The parameters whose bytes are assumed to be 0 or 1.
     pub of: BTreeSet<u32>,
 }
 
 impl Stored {
-    /// Returns true if each byte is 0 or 1 under the assumptions.
+    /// Returns true if every byte is 0 or 1, given the assumptions.
     pub fn is_boolean(&self) -> bool {
         self.may & !BOOLEANS == 0
     }
 
-    /// Returns true if some byte is neither 0 nor 1.
+    /// Returns true if some byte is definitely neither 0 nor 1.
     pub fn is_no_boolean(&self) -> bool {
         self.must & !BOOLEANS != 0
     }
 }
 
-/// Returns the values that a step stores; empty if it is no `st`. `through` returns the pointer parameter of a load.
+/// Returns the values that a step stores; one unknown value if it is not an `st`. `through` returns the pointer
+/// parameter of a load.
 pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Option<u32>) -> Vec<Stored> {
     let step = &code.steps[step as usize];
     let unknown = |width| Stored { width, may: u64::MAX, must: 0, of: BTreeSet::new() };
@@ -64,7 +67,7 @@ pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Op
     .collect()
 }
 
-/// Returns a power of two that divides a value, and one that divides all of it but a thread index.
+/// Returns a power of two that divides a value, and one that divides the value without the thread index that it adds.
 pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
     let of = |value: u32| {
         let mut known = Known::new(code, &|_| None);
@@ -72,7 +75,7 @@ pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
         if known.of.is_empty() { 1 << zeros } else { 1 }
     };
     let multiple = of(value);
-    // `blockIdx.x * 32 + threadIdx.x`
+    // Matches `blockIdx.x * 32 + threadIdx.x`.
     let step = code.defining(value).map(|at| &code.steps[at as usize]);
     let tile = step.and_then(|step| {
         let operation = step.instruction.map(|instruction| isa::row(instruction.op()).operation);
@@ -87,14 +90,14 @@ pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
     (multiple, tile.unwrap_or(1).max(multiple))
 }
 
-/// Returns true if no bit may be 1 in both of two sources.
+/// Returns true if no bit can be 1 in both sources.
 pub(crate) fn are_disjoint<'a>(code: &Code<'_, 'a>, a: &Source<'a>, b: &Source<'a>) -> bool {
     let mut known = Known::new(code, &|_| None);
     let (a, b) = (known.source(a, 0), known.source(b, 0));
     known.of.is_empty() && a.may & b.may == 0
 }
 
-/// Returns true for `%tid.x` and the like.
+/// Returns true for `%tid.x`, `%tid.y` and `%tid.z`.
 fn is_thread_index(code: &Code<'_, '_>, value: u32) -> bool {
     let step = code.defining(value).map(|at| &code.steps[at as usize]);
     step.is_some_and(|step| match step.sources[..] {
@@ -105,7 +108,7 @@ fn is_thread_index(code: &Code<'_, '_>, value: u32) -> bool {
     })
 }
 
-/// The bits of a value that may be 1, and those that must be.
+/// The bits of a value that may be 1 and those that must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bits {
     may: u64,
@@ -127,7 +130,7 @@ impl Bits {
         Bits { may: self.may >> by, must: self.must >> by }
     }
 
-    /// Returns the bits of a word made of bytes of these four.
+    /// Returns the bits of a permutation of these bytes.
     fn permuted(may: u64) -> Bits {
         let byte = (0..4).fold(0, |byte, nth| byte | ((may >> (8 * nth)) & 0xff));
         Bits::may(byte * 0x0101_0101)
@@ -146,7 +149,7 @@ impl Bits {
         (self.may == self.must).then_some(self.may)
     }
 
-    /// Returns the sum if no carry can occur, and the low zeros that both have otherwise.
+    /// Returns the sum if no carry can occur; otherwise the common low zeros.
     fn plus(self, other: Bits) -> Bits {
         match self.may & other.may {
             0 => Bits { may: self.may | other.may, must: self.must | other.must },
@@ -154,12 +157,12 @@ impl Bits {
         }
     }
 
-    /// Returns the number of low bits that are 0.
+    /// Returns the number of low bits known to be 0.
     fn zeros(self) -> u32 {
         self.may.trailing_zeros()
     }
 
-    /// Returns the product with 0 or 1, or of constants, and the low zeros of other products.
+    /// Returns the product for constants and for a factor of 0 or 1; otherwise the low zeros of the product.
     fn times(self, other: Bits) -> Bits {
         match (self.constant(), other.constant()) {
             (Some(a), Some(b)) => {
@@ -173,7 +176,7 @@ impl Bits {
     }
 }
 
-/// Returns all bits but so many low ones.
+/// Returns the mask without the lowest `zeros` bits.
 fn above(zeros: u32) -> u64 {
     u64::MAX.checked_shl(zeros).unwrap_or(0)
 }
@@ -187,7 +190,7 @@ struct Known<'k, 'm, 'a> {
     through: &'k dyn Fn(u32) -> Option<u32>,
     of: BTreeSet<u32>,
     nodes: u32,
-    /// The low zeros that are assumed of phis while the values that meet in them are evaluated.
+    /// The low zeros assumed for phis whose sources are being evaluated.
     assumed: BTreeMap<u32, u32>,
     /// True if an assumption was used.
     circular: bool,
@@ -230,8 +233,8 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
         bits
     }
 
-    /// Returns the bits of a phi. Low zeros that all sources have, if the phi itself does, are zeros in each turn of
-    /// a loop.
+    /// Returns the bits of a phi. A fixpoint over its low zeros: zeros that all sources have if the phi has them hold
+    /// in each iteration of a loop.
     fn joined(&mut self, step: &Step<'_, 'a>, value: u32, depth: u32) -> Bits {
         let mut zeros = MOST_ZEROS;
         let before = std::mem::take(&mut self.circular);
@@ -249,7 +252,7 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
         }
     }
 
-    /// Returns one of several results: a lane of a load, a piece of a register.
+    /// Returns the bits of one of several results: a lane of a load, or a part of a register.
     fn part(
         &mut self,
         step: &Step<'_, 'a>,
@@ -322,7 +325,6 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
                 Bits { may: a.may | b.may, must: a.must | b.must }
             }
             (Operation::Bitwise(Bitwise::Xor), 2) => Bits::may(of(0).may | of(1).may),
-            // The truth table of the operation maps three zeros to 0.
             (Operation::Bitwise(Bitwise::Logic3), 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
                 Bits::may(of(0).may | of(1).may | of(2).may)
             }

@@ -1,6 +1,7 @@
-//! The control flow of a body: blocks, edges, dominators, reachability.
+//! The control flow graph of a body: basic blocks, edges, dominators and reachability.
 //!
-//! The graph holds only blocks reachable from the entry. A branch with unknown or missing targets leads to every label.
+//! It contains only blocks reachable from the entry. A branch with unknown or missing targets has an edge to every
+//! label. `joins` has the joins of paths, `loops` the natural loops.
 
 pub(crate) mod joins;
 pub(crate) mod loops;
@@ -9,29 +10,31 @@ use crate::isa::{self, ControlFlow};
 use crate::syntax::{Body, Instruction, Names, Operand, Statement};
 use std::collections::BTreeMap;
 
-/// A maximal run of instructions without a jump into or out of its middle.
+/// A basic block: a maximal run of instructions without a jump into or out of its middle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
-    /// The statements of its instructions, in order.
+    /// The statement indices of its instructions, in order.
     pub instructions: Vec<u32>,
     pub successors: Vec<u32>,
     pub predecessors: Vec<u32>,
-    /// The target of the branch at its end, if there is one.
+    /// The target of the branch at its end, if any.
     pub taken: Option<u32>,
 }
 
-/// The blocks of a body in reverse post-order. Block 0 is the entry; each block comes after its dominators.
+/// The blocks of a body in reverse post-order. Block 0 is the entry. Invariant: a block comes after its dominators.
 #[derive(Clone, Debug)]
 pub(crate) struct Cfg {
     pub blocks: Vec<Block>,
-    /// The immediate dominator of each block. The entry is its own.
+    /// The immediate dominator of each block. The entry's is itself.
     pub dominator: Vec<u32>,
-    /// The interval of each block in the dominator tree: `a` dominates `b` iff its interval holds b's.
+    /// The interval of each block in the dominator tree: `a` dominates `b` if and only if `a`'s interval contains
+    /// `b`'s.
     intervals: Vec<(u32, u32)>,
 }
 
 impl Cfg {
-    /// Builds the graph. `guards` has the guards of known value, by statement: edges that they exclude are left out.
+    /// Builds the graph. `guards` holds the known values of guards, by statement; edges that they exclude are
+    /// omitted.
     pub fn new(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Cfg {
         let raw = split(body, names, guards);
         let order = reverse_post_order(&raw);
@@ -64,7 +67,7 @@ impl Cfg {
         a.0 <= b.0 && b.1 <= a.1
     }
 
-    /// Returns a flag for each block that a path of at least one edge from `from` reaches.
+    /// Returns one flag per block: true if a path of at least one edge leads to it from `from`.
     pub fn reachable_from(&self, from: u32) -> Vec<bool> {
         let mut seen = vec![false; self.blocks.len()];
         let mut stack = vec![from];
@@ -83,7 +86,7 @@ impl Cfg {
     pub fn frontiers(&self) -> Vec<Vec<u32>> {
         let mut frontiers = vec![Vec::new(); self.blocks.len()];
         for (at, block) in self.blocks.iter().enumerate() {
-            // The caller is a further predecessor of the entry.
+            // The entry has the caller as a further predecessor.
             if block.predecessors.len() < 2 && at != 0 {
                 continue;
             }
@@ -109,13 +112,12 @@ fn flow(instruction: &Instruction<'_>) -> ControlFlow {
     isa::row(instruction.op()).flow
 }
 
-/// Splits the text into blocks in its order. Some may be unreachable.
+/// Splits the statements into blocks in text order. Some may be unreachable.
 fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Vec<Block> {
-    // The block of each label.
     let mut at_label = vec![u32::MAX; body.statements.len()];
     let mut blocks = vec![Block::default()];
     let mut fresh = true;
-    // Blocks that fall through.
+    // True for each block that falls through.
     let mut falls = Vec::new();
     for (at, statement) in body.statements.iter().enumerate() {
         match statement {
@@ -154,7 +156,8 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -
     blocks
 }
 
-/// Sets the successors of each block. `at_label` holds the block of each label, `falls` is true for blocks that fall through.
+/// Sets the successors of each block. `at_label` holds the block of each label; `falls` is true for blocks that fall
+/// through.
 fn connect(
     body: &Body<'_>,
     names: &Names<'_, '_>,
@@ -194,7 +197,7 @@ fn connect(
     }
 }
 
-/// Returns the target of a branch; `None` if it does not exist.
+/// Returns the target of a branch; `None` if the label does not exist.
 fn branch_target(branch: &Instruction<'_>, find: impl Fn(&str) -> Option<u32>) -> Option<u32> {
     match branch.operands.last() {
         Some(Operand::Name(name)) => find(name),
@@ -202,7 +205,7 @@ fn branch_target(branch: &Instruction<'_>, find: impl Fn(&str) -> Option<u32>) -
     }
 }
 
-/// Returns the targets of a branch by a table; `None` if the table or a label of it does not exist.
+/// Returns the targets of a table branch; `None` if the table or one of its labels does not exist.
 fn table_targets(
     body: &Body<'_>,
     names: &Names<'_, '_>,
@@ -240,7 +243,8 @@ fn reverse_post_order(blocks: &[Block]) -> Vec<u32> {
     order
 }
 
-/// Computes immediate dominators by the iteration of Cooper, Harvey and Kennedy, over blocks in reverse post-order.
+/// Computes immediate dominators over blocks in reverse post-order: "A Simple, Fast Dominance Algorithm" by Cooper,
+/// Harvey and Kennedy.
 fn dominators(blocks: &[Block]) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut dominator = vec![NONE; blocks.len()];
@@ -277,7 +281,7 @@ fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// Numbers the dominator tree so that each subtree is an interval. A block comes after its dominator.
+/// Numbers the dominator tree so that every subtree is an interval. A block must come after its dominator.
 fn intervals(dominator: &[u32]) -> Vec<(u32, u32)> {
     let mut size = vec![1u32; dominator.len()];
     for at in (1..dominator.len()).rev() {
@@ -301,7 +305,7 @@ mod tests {
     use super::*;
     use crate::syntax::parse;
 
-    /// Returns a body whose block `i` is label `L{i}` and jumps to `targets[i]`.
+    /// Returns a body whose block `i` has the label `L{i}` and jumps to `targets[i]`.
     fn graph(targets: &[Vec<usize>]) -> Cfg {
         let mut text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p; .reg .b32 %r;\n".to_owned();
         for (at, targets) in targets.iter().enumerate() {
@@ -321,7 +325,8 @@ mod tests {
 
     #[test]
     fn a_guarded_jump_also_falls_through() {
-        let text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p;\n@%p bra L; @%p ret; bra.uni M; M: L: ret; trap; }";
+        let text = ".version 8.0\n.target sm_80\n.entry k() { .reg .pred %p;\n@%p bra L; @%p ret; bra.uni M; \
+            M: L: ret; trap; }";
         let module = parse(text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
         let cfg = Cfg::new(body, &Names::new(body), &BTreeMap::new());
@@ -331,7 +336,7 @@ mod tests {
 
     #[test]
     fn dominators_are_those_of_the_definition() {
-        // Random small graphs are compared with a computation that removes each block in turn.
+        // Compares random small graphs with a computation that removes each block in turn.
         let mut seed = 7u64;
         let mut random = |below: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,25 +1,25 @@
-//! A function's body in static single assignment form, as types.
+//! The representation of a function body in static single assignment form; `ssa` builds it.
 //!
-//! Invariants of every [`Code`]: a value has at most one step that defines it, and steps stand block by block in the
-//! order of [`Cfg`].
+//! Invariants of every [`Code`]: at most one step defines a value, and steps are grouped by block in the order of
+//! [`Cfg`].
 
 use crate::analysis::cfg::Cfg;
 use crate::syntax::{Function, Instruction, Module, Space, Statement, Variable};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The absent value: a sink, or a register without a definition.
+/// An absent value: a sink, or a register without a definition.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The meaning of a name that is no label.
+/// The meaning of a name other than a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A value: a definition of a register.
     Value(u32),
-    /// A component of a vector register, as part of the register's value.
+    /// A component of a vector register; the number is that of the whole register's value.
     Part(u32),
     /// A variable of the body: an index into [`Code::locals`].
     Local(u32),
-    /// A parameter of the function. Its returns are numbered after the parameters.
+    /// A parameter of the function. Return parameters are numbered after the parameters.
     Parameter(u32),
     /// A variable of the module: an index into [`Globals::variables`].
     Module(u32),
@@ -37,14 +37,14 @@ pub(crate) enum Source<'a> {
     Place(Place, i64),
     /// An address operand.
     Memory(Place, i64),
-    /// `%tid.x` and the like.
+    /// A special register such as `%tid.x`.
     Special(&'a str),
     /// A float, a label, or a name without a meaning here.
     Other(&'a str),
 }
 
 impl Source<'_> {
-    /// Returns the value that the source names or is a part of, also inside brackets.
+    /// Returns the value that the source names, or that it is a component of, also inside brackets.
     pub fn value(&self) -> Option<u32> {
         match self {
             Source::Place(Place::Value(value) | Place::Part(value), _)
@@ -63,39 +63,39 @@ impl Source<'_> {
 /// An instruction or a phi.
 #[derive(Debug)]
 pub(crate) struct Step<'m, 'a> {
-    /// `None` for a phi, whose sources are in the order of its block's predecessors.
+    /// `None` for a phi, which has one source per predecessor of its block, in the same order.
     pub instruction: Option<&'m Instruction<'a>>,
     pub block: u32,
     pub guard: Option<(u32, bool)>,
-    /// The values that it defines, [`NONE`] for sinks.
+    /// The values that it defines; [`NONE`] for sinks.
     pub defines: Vec<u32>,
-    /// The old values of registers that a guarded definition may leave unchanged, parallel to `defines`.
+    /// The previous values of registers that a guarded definition may leave unchanged, parallel to `defines`.
     pub keeps: Vec<u32>,
     pub sources: Vec<Source<'a>>,
     pub call: Option<Box<Call<'a>>>,
 }
 
-/// The target and results of a call. Its arguments are the step's sources.
+/// The callee and results of a call. Its arguments are the sources of the step.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    /// The name of the function; `None` for a call through a register, which is the last source.
+    /// The name of the callee; `None` for an indirect call, whose last source is the callee.
     pub target: Option<&'a str>,
     /// The destination of each result, parallel to `defines`: a variable, or `None` for a register.
     pub returns: Vec<Option<Place>>,
 }
 
-/// The variables of the module, and variables in bodies with module lifetime, by name.
+/// The variables of the module and the variables in bodies that have module lifetime.
 pub(crate) struct Globals<'m, 'a> {
     pub variables: Vec<&'m Variable<'a>>,
-    /// Variables of the module.
+    /// The variables of the module.
     pub(super) by_name: HashMap<&'a str, u32>,
-    /// Variables of bodies by the address of their declaration, since their names have other meanings elsewhere.
+    /// Variables of bodies by the address of their declaration: another body may declare the same name.
     pub(super) of_bodies: HashMap<*const Variable<'a>, u32>,
     pub(super) functions: HashMap<&'a str, ()>,
 }
 
 impl<'m, 'a> Globals<'m, 'a> {
-    /// Returns an empty set, for analyses of one function's registers and memory alone.
+    /// Returns an empty set, for analyses that only follow one function's registers and memory.
     pub fn none() -> Self {
         Self {
             variables: Vec::new(),
@@ -128,28 +128,28 @@ impl<'m, 'a> Globals<'m, 'a> {
     }
 }
 
-/// A function's body, resolved.
+/// A function body with resolved names.
 pub(crate) struct Code<'m, 'a> {
     pub function: &'m Function<'a>,
     pub cfg: Cfg,
     pub steps: Vec<Step<'m, 'a>>,
-    /// Number of values.
+    /// The number of values.
     pub values: u32,
     /// The steps that use each value.
     pub users: Vec<Vec<u32>>,
-    /// The step that defines each value; [`NONE`] for registers that are parameters or never defined.
+    /// The step that defines each value; [`NONE`] for register parameters and registers that are never defined.
     pub definitions: Vec<u32>,
-    /// True for each value that may be used before it is defined, and is arbitrary then.
+    /// True for each value that may be used before its definition, where it is arbitrary.
     pub undefined: Vec<bool>,
-    /// `.local`, `.shared` and `.param` variables of the body.
+    /// The `.local`, `.shared` and `.param` variables of the body.
     pub locals: Vec<&'m Variable<'a>>,
-    /// The values of `.reg` parameters, then of returns; [`NONE`] for those in memory.
+    /// The values of `.reg` parameters, then of returns; [`NONE`] for parameters in memory.
     pub arguments: Vec<u32>,
-    /// The value of each return in a register at each `ret`.
+    /// The value of each register return at each `ret`.
     pub returned: Vec<Vec<u32>>,
 }
 
-/// A step of an instance of a function.
+/// A step in an instance of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StepId {
     pub instance: u32,
@@ -157,12 +157,12 @@ pub(crate) struct StepId {
 }
 
 impl<'m, 'a> Code<'m, 'a> {
-    /// Returns the step that defines a value, if there is one.
+    /// Returns the step that defines a value, if any.
     pub fn defining(&self, value: u32) -> Option<u32> {
         self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
     }
 
-    /// Returns the steps of each block.
+    /// Returns the range of steps of each block.
     pub fn ranges(&self) -> Vec<Range<u32>> {
         let mut ranges = vec![0..0; self.cfg.blocks.len()];
         for (at, step) in self.steps.iter().enumerate() {
@@ -197,7 +197,7 @@ impl<'m, 'a> Code<'m, 'a> {
             let Some(definition) = self.steps.get(self.definitions[value] as usize) else { continue };
             self.undefined[value] = users.iter().any(|&user| {
                 let step = &self.steps[user as usize];
-                // A phi without a definition on a path has no source for it.
+                // A phi without a definition on one of its edges has no source for that edge.
                 let after = match step.block == definition.block {
                     true => self.definitions[value] < user,
                     false => self.cfg.dominates(definition.block, step.block),

@@ -1,4 +1,8 @@
-//! Facts about values at a step, from the comparisons on the path to it.
+//! Facts about values at a step, collected from the comparisons that dominate it.
+//!
+//! Input: a [`Code`] and a step. Output: upper bounds of values over the kernel's parameters ([`Fact`]).
+//! [`Conditions`] walks up the dominator tree and adds the facts of every branch that leads to the step on one side
+//! only. A phi has a bound if all its sources have it on their edges.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
@@ -10,24 +14,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of blocks visited up the dominator tree.
 const MOST_BLOCKS: usize = 128;
-/// The maximum depth of predicates that are joined of several paths.
+/// The maximum number of nested joins of paths through which a predicate is followed.
 const MOST_JOINS: usize = 3;
-/// The maximum number of values visited behind a comparison.
+/// The maximum number of values visited for one comparison.
 const MOST_VALUES: usize = 64;
 
-/// An upper bound of a value: an expression over the kernel's parameters.
+/// An upper bound of a value, as an expression over the kernel's parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
-    /// In canonical form; [`NONE`] for the number 0.
+    /// The value in canonical form; [`NONE`] for the number 0.
     pub value: u32,
     pub below: Poly,
-    /// True if the value is a phi, and the bound follows from those of the values that meet in it.
+    /// True if the value is a phi whose bound follows from the bounds of its sources.
     pub joined: bool,
-    /// True if some launch meets the bound.
+    /// True if some launch reaches the bound.
     pub met: bool,
 }
 
-/// The conditions of a kernel's blocks, computed on demand.
+/// The facts at a kernel's blocks, computed on demand.
 pub(crate) struct Conditions<'s, 'm, 'a> {
     code: &'s Code<'m, 'a>,
     /// The first and last step of each block.
@@ -45,7 +49,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         Conditions { code, blocks, at_block: BTreeMap::new() }
     }
 
-    /// Returns the facts that hold at a step, and true if no other comparison on the path involves the thread's index.
+    /// Returns the facts that hold at a step. The flag is true if no other comparison on the path involves the thread
+    /// index.
     pub fn at(&mut self, step: u32) -> (Vec<Fact>, bool) {
         let block = self.code.steps[step as usize].block;
         if !self.at_block.contains_key(&block) {
@@ -61,7 +66,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
 
     fn block(&self, block: u32) -> (Vec<Fact>, bool) {
         let (mut facts, mut plain) = self.dominating(block);
-        // The values that meet in a phi are bounded if each is bounded on its incoming edge.
+        // A phi is bounded if each of its sources is bounded on its incoming edge.
         let mut met = Vec::new();
         let mut at = block;
         for _ in 0..MOST_BLOCKS {
@@ -76,7 +81,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         (facts, plain)
     }
 
-    /// Returns the facts from dominating branches of which only one side leads to the block.
+    /// Returns the facts of dominating branches that lead to the block on one side only.
     fn dominating(&self, block: u32) -> (Vec<Fact>, bool) {
         let mut facts = Vec::new();
         let mut plain = true;
@@ -137,7 +142,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 .filter(|bound| (1..predecessors.len()).all(|edge| bounds(edge).contains(bound)))
                 .cloned()
                 .collect();
-            // A loop from a constant on may be left before its bound.
+            // A loop that starts at a constant may exit before it reaches its bound.
             let met = !common.is_empty();
             let common = if met { common } else { self.bounds_from_a_constant(phi, &on_edges) };
             facts.extend(common.into_iter().map(|below| Fact {
@@ -149,8 +154,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// Returns the bounds of a phi that is a constant on one of two edges: those of the other edge that are proved to
-    /// be above it.
+    /// Returns bounds of a phi with a constant on one of its two edges: the bounds on the other edge that are proved
+    /// to exceed the constant.
     fn bounds_from_a_constant(&self, phi: &Step<'_, '_>, on_edges: &[Vec<Fact>]) -> Vec<Poly> {
         let [Source::Place(Place::Value(a), 0), Source::Place(Place::Value(b), 0)] = phi.sources[..] else {
             return Vec::new();
@@ -181,8 +186,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         if first.0 < 0 { Vec::new() } else { bounds.filter(is_above).cloned().collect() }
     }
 
-    /// Adds the facts that follow from the value of a predicate. Clears `plain` if the predicate constrains the thread's
-    /// index beyond an upper bound of one value.
+    /// Adds the facts that follow from the value of a predicate. Clears `plain` if the predicate constrains the
+    /// thread index by more than an upper bound of one value.
     fn holds(&self, predicate: u32, truth: bool, facts: &mut Vec<Fact>, plain: &mut bool) {
         let mut stack = vec![(predicate, truth)];
         for _ in 0..MOST_VALUES {
@@ -216,7 +221,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 Operation::Comparison(Comparison::ToPredicate)
                     if step.guard.is_none() && step.sources.len() == 2 =>
                 {
-                    // The second destination of a comparison is the complement.
+                    // The second destination of a comparison is its complement.
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
                     *plain &= self.compared(instruction, step, truth, facts) || !depends_on_thread();
                 }
@@ -227,8 +232,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         *plain = false;
     }
 
-    /// Returns true if no thread index decides on a predicate, also where paths join: neither on the values that meet
-    /// there nor on the branches between.
+    /// Returns true if no thread index decides a predicate. At a join of paths this holds if no thread index decides
+    /// the joined values or the branches between the join and its dominator.
     fn is_uniform(&self, predicate: u32, joins: usize) -> bool {
         let Some(step) = definition(self.code, predicate).filter(|_| joins > 0) else { return false };
         if self.depends_on_thread(&[predicate]) {
@@ -255,7 +260,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             })
     }
 
-    /// Returns true if the comparison bounds a value, or is a lower bound by a constant.
+    /// Returns true if the comparison bounds a value from above, or from below by a constant.
     fn compared(
         &self,
         instruction: &Instruction<'_>,
@@ -268,13 +273,13 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
         let comparison = instruction.modifiers().next().unwrap_or_default();
         let (a, b) = (&step.sources[0], &step.sources[1]);
-        // Normalises each comparison to `smaller < larger`, or `<=` with 1 added.
+        // Normalises each comparison to `smaller < larger`; `<=` adds 1.
         let (smaller, larger, equal) = match (comparison, truth) {
             ("lt" | "lo", true) | ("ge" | "hs", false) => (a, b, false),
             ("le" | "ls", true) | ("gt" | "hi", false) => (a, b, true),
             ("gt" | "hi", true) | ("le" | "ls", false) => (b, a, false),
             ("ge" | "hs", true) | ("lt" | "lo", false) => (b, a, true),
-            // A test against 0 excludes the least index only, so the upper bound stays.
+            // A test against 0 only excludes the smallest index, so that the upper bound still holds.
             ("ne", true) | ("eq", false) => {
                 if let (Some(below), Source::Constant(0)) = (self.uniform(a, 0), b) {
                     facts.push(Fact { value: NONE, below, joined: false, met: true });
@@ -305,7 +310,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         matches!(smaller, Source::Constant(_))
     }
 
-    /// Returns true if a value is a thread index itself, not a part of one.
+    /// Returns true if a value is a whole thread index, not a component of one.
     fn is_index(&self, value: u32) -> bool {
         let step = definition(self.code, canonical(self.code, value));
         let Some(instruction) = step.and_then(|step| step.instruction) else { return false };
@@ -315,7 +320,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// Returns a value as an expression over parameters alone.
+    /// Returns a value as an expression over parameters only.
     fn uniform(&self, source: &Source<'_>, depth: u32) -> Option<Poly> {
         let value = match source {
             Source::Constant(value) => return Some(Poly::constant(i128::from(*value))),
@@ -344,13 +349,13 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// Returns true if values are computed from a thread index, without going through loads.
+    /// Returns true if one of the values is computed from a thread index other than through a load.
     fn depends_on_thread(&self, values: &[u32]) -> bool {
         values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
     }
 }
 
-/// Returns the predicate that decides on the edge between two blocks, and its value on that edge.
+/// Returns the predicate that decides the edge between two blocks, and its value on that edge.
 fn branch(code: &Code<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Option<(u32, bool)> {
     let step = code.steps.get(last as usize).filter(|step| step.block == from)?;
     let (guard, negated) = step.guard?;

@@ -1,7 +1,8 @@
 //! Data flow through shared memory and stack slots within one function.
 //!
-//! A store and a load may alias if they use the same variable of shared memory, or an unknown one, or the same stack slot:
-//! the same base and offset in local memory. Debug builds keep their variables in slots.
+//! [`Copies`] indexes the loads and stores of a function by location. A store and a load may alias if they access the
+//! same variable of shared memory, if the variable of one of them is unknown, or if they access the same stack slot
+//! (same base and offset in local memory). Debug builds keep their variables in stack slots.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
@@ -9,7 +10,7 @@ use crate::isa::{self, Addresses, Arithmetic, Opaque, Operation, StateSpace};
 use crate::syntax::{Instruction, Space};
 use std::collections::BTreeMap;
 
-/// The maximum number of steps between a variable and an address in it.
+/// The maximum number of steps from an address to its variable.
 const DEPTH: u32 = 16;
 
 /// A register that a step stores or loads.
@@ -20,7 +21,7 @@ pub(crate) struct Register {
     pub width: u32,
     /// The step of the load or store.
     pub step: u32,
-    /// True for shared memory; then the variable, if it is known.
+    /// True for shared memory, with the variable if it is known.
     shared: bool,
     variable: Option<u32>,
 }
@@ -37,9 +38,9 @@ struct Lists {
 pub(crate) struct Copies {
     /// The registers in shared memory.
     shared: Lists,
-    /// The registers in each stack slot: base and offset.
+    /// The registers in each stack slot, by base and offset.
     slots: BTreeMap<(u32, i64), Lists>,
-    /// Loads of matrices from shared memory, and products of matrices in it.
+    /// The steps that load matrices from shared memory or multiply matrices in it.
     pub matrices: Vec<u32>,
 }
 
@@ -111,7 +112,7 @@ impl Copies {
         }
     }
 
-    /// Returns the loads that may alias the store at `step`. If `step` is no store, it copies to shared memory.
+    /// Returns the loads that may alias the store at `step`. A step that is not a store is a copy to shared memory.
     pub fn loads<'c>(
         &'c self,
         code: &Code<'_, '_>,
@@ -127,7 +128,7 @@ impl Copies {
             .filter(move |register| register.meets(place))
     }
 
-    /// Returns the stores that may alias the load at a step.
+    /// Returns the stores that may alias the load at `step`.
     pub fn stores<'c>(
         &'c self,
         code: &Code<'_, '_>,
@@ -143,7 +144,7 @@ impl Copies {
             .filter(move |register| register.meets(place))
     }
 
-    /// Returns the variable in shared memory, and the registers at a step's location.
+    /// Returns the shared variable of a step's location, if known, and the registers at that location.
     fn lists(
         &self,
         code: &Code<'_, '_>,
@@ -155,7 +156,7 @@ impl Copies {
         let row = isa::row(instruction.op());
         match (row.addresses, place(code, &code.steps[step as usize], instruction)) {
             (Addresses::Copy, _) => (None, Some(&self.shared)),
-            // A fence does not read shared memory.
+            // A fence has an address but does not read shared memory.
             (Addresses::Read, _) if row.space == StateSpace::Shared => (None, Some(&self.shared)),
             (Addresses::Load | Addresses::Store, Some(Location::Shared(variable))) => {
                 (variable, Some(&self.shared))
@@ -200,7 +201,7 @@ impl Register {
     }
 }
 
-/// Returns the value of a source that is no memory operand.
+/// Returns the value of a source other than a memory operand.
 fn data(source: &Source<'_>) -> Option<u32> {
     match source {
         Source::Place(Place::Value(value), _) => Some(*value),
@@ -209,7 +210,7 @@ fn data(source: &Source<'_>) -> Option<u32> {
     }
 }
 
-/// Returns the location of a load or store, if it is shared memory or a slot.
+/// Returns the location of a load or store in shared memory or in a stack slot.
 fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>) -> Option<Location> {
     let address = step.sources.iter().find_map(|source| match source {
         Source::Memory(place, offset) => Some((*place, *offset)),
@@ -226,11 +227,11 @@ fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>
     }
 }
 
-/// Returns the variable of an address: the first symbol that it is computed from.
+/// Returns the variable of an address: the first symbol from which it is computed.
 fn variable(code: &Code<'_, '_>, place: Place, depth: u32) -> Option<u32> {
     let value = match place {
         Place::Local(local) => return Some(local),
-        // Variables of the module are numbered apart.
+        // The top bit separates variables of the module from those of the body.
         Place::Module(variable) => return Some(variable | 1 << 31),
         Place::Value(value) if depth < DEPTH => value,
         _ => return None,

@@ -1,9 +1,9 @@
-//! Values that decide on the duration of a kernel through the trip counts of its loops.
+//! Finds the values that determine a kernel's duration through the trip counts of its loops.
 //!
-//! A value decides if it may reach the condition of a branch or exit that stands in a loop of the kernel or controls one,
-//! or if it is passed to a function that the kernel calls. Values are followed through registers, guards, and local memory
-//! as one cell (see `taint`). The result over-approximates: a parameter in it may decide nothing. Contents of other memory
-//! are data, which is unknown before the launch.
+//! A value decides if it may reach the condition of a branch or exit that is in a loop of the kernel or controls one,
+//! or if it is passed to a function that the kernel calls. A taint analysis (see `taint`) follows values through
+//! registers, guards, and local memory as one cell. The result over-approximates: a parameter in it may decide
+//! nothing. The contents of other memory are data, which is unknown before the launch.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::cfg::loops::loops;
@@ -15,26 +15,29 @@ use crate::coverage::LEAVE;
 use crate::isa::{self, ControlFlow, Yields};
 use crate::syntax::{Function, Instruction, Space};
 
-/// The deciding values.
+/// The values that determine the duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciding {
-    /// One flag for each parameter, in the order of the declaration.
+    /// One flag per parameter, in declaration order.
     pub parameters: Vec<bool>,
-    /// Those of them that may reach the condition of a branch in a loop, and so bound its turns.
+    /// True for each of those parameters that may reach the condition of a branch in a loop, and so bound its
+    /// iterations.
     pub turns: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
-    /// True if the kernel is short and straight: it has no loop, calls nothing, and has at most [`SHORT`] instructions.
+    /// True if the kernel is short and straight-line: no loop, no call and at most [`SHORT`] instructions.
     pub short: bool,
 }
 
-/// The maximum number of instructions of a short kernel. Were each to wait for memory, it would last some microseconds.
+/// The maximum number of instructions of a short kernel. Even if each waited for memory, it would only last some
+/// microseconds.
 pub const SHORT: usize = 512;
 
 /// The label of loaded data. The parameters of one round have the labels below it.
 const DATA: u32 = Labels::BITS - 1;
 
-/// Finds the values that decide on the duration of a kernel. In a kernel that is too large to be analysed all do.
+/// Finds the values that determine the duration of a kernel. In a kernel that is too large for the analysis, all
+/// values decide.
 ///
 /// # Complexity
 ///
@@ -73,12 +76,12 @@ pub fn deciding(function: &Function<'_>) -> Deciding {
     deciding
 }
 
-/// Returns true if a step's operands decide.
+/// Returns true if the operands of a step decide.
 fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     let Some(instruction) = step.instruction else { return false };
     match effect::effect(instruction) {
         Effect::Call => true,
-        // A call's arguments are stores to its parameters.
+        // Arguments of a call are stores to its parameters.
         Effect::Store => instruction.space() == Some(Space::Param),
         Effect::Control => diverges(step) && decides[step.block as usize],
         Effect::Compute
@@ -90,7 +93,7 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     }
 }
 
-/// Returns one flag for each block: true if it is in a loop.
+/// Returns one flag per block: true if it is in a loop.
 fn blocks_in_loops(code: &Code<'_, '_>) -> Vec<bool> {
     let mut in_loop = vec![false; code.cfg.blocks.len()];
     for (blocks, _) in loops(&code.cfg, 0) {
@@ -99,7 +102,7 @@ fn blocks_in_loops(code: &Code<'_, '_>) -> Vec<bool> {
     in_loop
 }
 
-/// Returns one flag for each block: true if the branch at its end decides whether or how often a loop runs.
+/// Returns one flag per block: true if the branch at its end decides if a loop runs or how often.
 fn deciding_blocks(code: &Code<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
     let successors = successors(code);
     let depends = dependences(&successors, &joins(&successors));
@@ -115,8 +118,8 @@ fn deciding_blocks(code: &Code<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
     decides
 }
 
-/// Returns the successors of each block, with [`LEAVE`] for an exit. A path that ends in a trap has none, since the launch
-/// fails.
+/// Returns the successors of each block, with [`LEAVE`] for an exit. A block that only leads to a trap is not a
+/// successor, because a trap aborts the launch.
 fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     let cfg = &code.cfg;
     let ranges = code.ranges();
@@ -127,7 +130,6 @@ fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
         let mut block_successors = block.successors.clone();
         match last(at).and_then(flow) {
             Some(ControlFlow::Return | ControlFlow::Exit) => block_successors.push(LEAVE),
-            // The body ends here.
             Some(ControlFlow::Next) | None if block_successors.is_empty() => block_successors.push(LEAVE),
             Some(ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap) | None => {
             }
@@ -153,7 +155,7 @@ fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     successors
 }
 
-/// The labels of one round: one for each of up to 63 parameters, and one for data.
+/// The taint labels of one round: up to 63 parameters and one for data.
 struct Decisions {
     first: u32,
 }

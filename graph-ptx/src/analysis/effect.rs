@@ -1,12 +1,11 @@
-//! The effect of an instruction with its modifiers on memory, from the instruction table ([`isa`]).
+//! The effect of an instruction on memory, from its row in the opcode table ([`isa`]) and its modifiers.
 //!
-//! An instruction that is not in the table may read and write through every address operand, and may store every register
-//! operand.
+//! An unknown instruction may read and write through every address operand, and may store every register operand.
 
 use crate::isa::{self, Addresses, Defines, StateSpace, Synchronises, Yields};
 use crate::syntax::{Instruction, Operand, Space, Type};
 
-/// The kind of access through an address.
+/// The kind of access through an address operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessKind {
     /// The address is not dereferenced.
@@ -19,11 +18,11 @@ pub(crate) enum AccessKind {
     Unknown,
 }
 
-/// An access through an address operand, numbered in the order of the operands.
+/// An access through an address operand, numbered in operand order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Touch {
     pub how: AccessKind,
-    /// Generic where absent.
+    /// Generic if absent.
     pub space: Option<Space>,
     /// The size in bytes, if known.
     pub size: Option<u32>,
@@ -32,15 +31,15 @@ pub(crate) struct Touch {
 /// The class of an instruction with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// From registers to registers.
+    /// Computes registers from registers.
     Compute,
-    /// `ld`, also of parameters and local memory.
+    /// `ld`, including loads of parameters and of local memory.
     Load,
     /// `st`.
     Store,
-    /// Any other instruction with addresses: see [`touches`].
+    /// Any other instruction with addresses: see [`touch`].
     Memory,
-    /// Textures and surfaces, whose addresses are handles. True for a write.
+    /// A texture or surface access, whose address is a handle. True for a write.
     Texture(bool),
     Call,
     /// Jumps, barriers and hints.
@@ -83,8 +82,8 @@ pub(crate) fn first_operand_is_defined(instruction: &Instruction<'_>) -> bool {
         }
 }
 
-/// Returns true if the instruction also reads its first operand: an accumulator, or an instruction that is not in the
-/// table.
+/// Returns true if the instruction also reads its first operand: an accumulator, or any operand of an unknown
+/// instruction.
 pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).defines {
         Defines::Accumulates => true,
@@ -92,7 +91,7 @@ pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// Returns the origin of the values that an instruction defines.
+/// Returns the source of the values that an instruction defines.
 pub(crate) fn yields(instruction: &Instruction<'_>) -> Yields {
     match effect(instruction) {
         // `wmma.mma` shares its row with the loads of fragments.
@@ -109,8 +108,8 @@ pub(crate) fn yields(instruction: &Instruction<'_>) -> Yields {
     }
 }
 
-/// Returns true if the instruction may make writes of other threads visible. Before the first such instruction a thread
-/// sees only its own writes.
+/// Returns true if the instruction may make writes of other threads visible. Before the first such instruction a
+/// thread only sees its own writes.
 pub(crate) fn synchronises(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).synchronises {
         Synchronises::Always | Synchronises::Fence => true,
@@ -122,7 +121,7 @@ pub(crate) fn synchronises(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// Returns the size of a load or store in all, the size of one element, and its type.
+/// Returns the total size of a load or store in bytes, the size of one element, and the element type.
 pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
     let ty = instruction.types().next_back();
     let element = ty.map_or(8, Type::size);
@@ -159,7 +158,7 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
         Addresses::Store if nth == 0 => sized(AccessKind::Write),
         Addresses::Update if to_shared => any_size(AccessKind::Write),
         Addresses::Update if asynchronous => any_size(AccessKind::Atomic),
-        // An exchange with an unused result only writes, but counts as a read, too.
+        // An exchange with an unused result only writes, but is also counted as a read.
         Addresses::Update if nth == 0 => sized(AccessKind::Atomic),
         Addresses::Hint => any_size(AccessKind::Nothing),
         Addresses::Read => any_size(AccessKind::Read),
@@ -177,7 +176,6 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
             Touch { how: AccessKind::Read, space: Some(Space::Shared), size: None }
         }
         Addresses::Copy => copy(instruction, nth),
-        // Further addresses, unknown forms, and instructions without addresses.
         Addresses::Load
         | Addresses::Store
         | Addresses::Update
@@ -189,7 +187,7 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     }
 }
 
-/// Returns the access to global memory through a tensor map, which contains the address.
+/// Returns the access to global memory through a tensor map, which holds the address.
 pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<AccessKind> {
     let is = |modifier| instruction.has(modifier);
     if isa::row(instruction.op()).addresses != Addresses::Copy || !is("tensor") || is("prefetch") {
@@ -202,14 +200,14 @@ pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<Access
     }
 }
 
-/// Returns the accesses of asynchronous copies: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk` and their tensor forms.
+/// Returns an access of an asynchronous copy: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk` or a tensor form.
 fn copy(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let touch = |how, space| Touch { how, space, size: None };
     let has = |modifier| instruction.has(modifier);
     if has("mbarrier") || has("commit_group") || has("wait_group") || has("wait_all") {
         return touch(AccessKind::Write, Some(Space::Shared));
     }
-    // The tensor map is read. The address that it contains is not visible here.
+    // The tensor map is read. The address that it holds is not an operand.
     let tensor = has("tensor");
     if has("prefetch") {
         return touch(if tensor { AccessKind::Read } else { AccessKind::Nothing }, None);
@@ -268,7 +266,8 @@ mod tests {
             ),
             ("cp.async.bulk.prefetch.L2.global [%rd1], %r2", vec![(Nothing, None)]),
             (
-                "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4]",
+                "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, \
+                    %r3}], [%r4]",
                 vec![(Write, Some(Shared)), (Read, None), (Write, Some(Shared))],
             ),
             (

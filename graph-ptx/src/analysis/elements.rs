@@ -1,10 +1,11 @@
-//! The elements that an access moves, inferred from the use of their bits.
+//! Infers the type of the elements that an access moves from the use of their bits.
 //!
-//! The type of a load or store gives the size of one register and rarely more: compilers type accesses by size alone, copy
-//! memory by wide words and load several small elements at once. The analysis follows bits from a load forward to the
-//! arithmetic that consumes them, and from a store backward to the arithmetic that produced them: through moves, selections
-//! and phis, shared memory and stack slots, packed and unpacked vectors, and shifts and masks, after which the width of a
-//! register is not that of an element. Bits that are only copied may be of any type.
+//! The type of a load or store gives the size of one register and rarely more: compilers type accesses by size only,
+//! copy memory in wide words and load several small elements at once. The analysis follows bits from a load forward
+//! to the arithmetic that consumes them, and from a store backward to the arithmetic that produced them. It follows
+//! moves, selections and phis, shared memory and stack slots, packing and unpacking of vectors, and shifts and masks;
+//! after a shift or mask the width of a register is no longer the width of an element. Bits that are only copied may
+//! have any type. register is not that of an element. Bits that are only copied may be of any type.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
@@ -14,36 +15,36 @@ use crate::isa::{self, Addresses, Bitwise, Comparison, Opaque, Opcode, Operation
 use crate::syntax::{Class, FloatFormat, Instruction};
 use std::collections::BTreeSet;
 
-/// The maximum number of values that are followed for one access.
+/// The maximum number of values followed for one access.
 const MOST_VALUES: usize = 256;
-/// The maximum number of analysed accesses of one pointer.
+/// The maximum number of accesses analysed per pointer.
 pub(crate) const MOST_ACCESSES: usize = 4096;
 
-/// The use of the bits that an access moves.
+/// The uses of the bits that an access moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
-    /// True for a store, whose bits are also analysed one by one.
+    /// True for a store, whose bits are also analysed individually.
     pub stores: bool,
-    /// The bytes of the access in one register; 0 if there is no register.
+    /// The bytes of the access per register; 0 without a register.
     pub width: u32,
-    /// The bytes of all registers of a vector together.
+    /// The bytes of all registers of a vector.
     pub bytes: u32,
-    /// The formats of the floats that the bits are used as or computed as.
+    /// The float formats in which the bits are used or computed.
     pub floats: BTreeSet<FloatFormat>,
-    /// True if the access itself is of floats.
+    /// True if the type of the access itself is a float.
     pub typed: bool,
-    /// True if the bits of one register are used as an integer.
+    /// True if all bits of one register are used as an integer.
     pub integers: bool,
     /// True if a part of the bits is used as an integer.
     pub parts: bool,
-    /// True if there are more uses than are followed.
+    /// True if the analysis stopped at its limit.
     pub is_cut: bool,
 }
 
 /// The relation of a followed value to the bits of the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
-    /// The value is all bits of the access in one register.
+    /// The value is all bits of one register of the access.
     Whole,
     /// The value is a multiple of them.
     Scaled,
@@ -53,13 +54,13 @@ enum State {
     Changed,
 }
 
-/// Returns the use of the bits that a step of a function moves.
+/// Returns the uses of the bits that a step of a function moves.
 pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     let step = &code.steps[at as usize];
     let mut uses = Use::default();
     let Some(instruction) = step.instruction else { return uses };
     let last = instruction.types().next_back();
-    // Matrices, reductions of copies and the like: their type is that of an element.
+    // For matrices, reducing copies and similar instructions the type is that of an element.
     uses.floats.extend(last.and_then(|ty| ty.float()));
     let is_typed = !uses.floats.is_empty();
     uses.typed = is_typed;
@@ -70,7 +71,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
         false => registers,
     };
     uses.is_cut = found.is_cut;
-    // Arithmetic on the bits tells more than the type of the registers that move them.
+    // Arithmetic on the bits is stronger evidence than the type of the registers that move them.
     if !found.computed.is_empty() {
         uses.typed &= found.computed.is_superset(&uses.floats);
         uses.floats = found.computed;
@@ -91,7 +92,6 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             let data = step.sources.iter().filter_map(value);
             follow.seen.clear();
             follow.backward(data.map(|value| (value, State::Whole)).collect());
-            // Copies of a loaded value have its element type.
             follow.seen.clear();
             let loaded = std::mem::take(&mut follow.loaded);
             follow.forward(loaded);
@@ -116,7 +116,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     follow.uses
 }
 
-/// Returns true for an atomic operation that computes with integers.
+/// Returns true for an atomic that computes with integers.
 fn counts(instruction: &Instruction<'_>) -> bool {
     isa::row(instruction.op()).addresses == Addresses::Update
         && instruction.types().all(|ty| ty.class() != Class::Float)
@@ -127,7 +127,7 @@ fn values(defines: &[u32]) -> Vec<(u32, State)> {
     defines.iter().filter(|&&value| value != NONE).map(|&value| (value, State::Whole)).collect()
 }
 
-/// The place of followed bits in an instruction.
+/// The position of the followed bits in an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Operand,
@@ -138,17 +138,17 @@ enum Side {
 enum BitEffect {
     /// The bits are unchanged.
     Moves,
-    /// The bits are those of a smaller integer, and zeros or its sign.
+    /// The bits are those of a smaller integer, extended by zeros or by its sign.
     Widens,
     /// The bits are packed or unpacked.
     Packs,
-    /// The bits are shifted to the left.
+    /// The bits are shifted left.
     Scales,
-    /// The bits are shifted to the right, masked or narrowed.
+    /// The bits are shifted right, masked or narrowed.
     Changes,
     /// The bits are used as an integer.
     Integer,
-    /// Something else.
+    /// Any other effect.
     Ends,
 }
 
@@ -180,8 +180,9 @@ fn effect_on(step: &Step<'_, '_>, side: Side, width: u32) -> BitEffect {
     }
 }
 
-/// Returns the effect of a conversion. Between integers it moves the bits unless it narrows them, or makes a whole
-/// element of fewer bits; an integer that becomes a float, or that a float becomes, is one.
+/// Returns the effect of a conversion. A conversion between integers moves the bits unless it narrows them; one that
+/// produces a whole element from fewer bits widens them. In a conversion between an integer and a float, the integer
+/// side is an integer.
 fn conversion(instruction: &Instruction<'_>, side: Side, width: u32) -> BitEffect {
     let mut types = instruction.types();
     let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return BitEffect::Ends };
@@ -199,7 +200,7 @@ struct Follow<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     copies: &'c Copies,
     uses: Use,
-    /// The loads that alias followed stores.
+    /// The loads that may alias followed stores.
     loaded: Vec<(u32, State)>,
     seen: BTreeSet<(u32, State)>,
 }
@@ -220,14 +221,14 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Follows values forward to the instructions that use them.
+    /// Follows values forward to their users.
     fn forward(&mut self, mut list: Vec<(u32, State)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
             for &user in &self.code.users[value as usize] {
                 let step = &self.code.steps[user as usize];
                 if !step.sources.iter().any(|source| floats::value(source) == Some(value)) {
-                    // The value is an address, a guard, or kept by a guarded definition.
+                    // The user has the value as an address or guard, or a guarded definition keeps it.
                     let address = |source: &Source<'_>| matches!(source, Source::Memory(Place::Value(at), _) if *at == value);
                     if step.sources.iter().any(address) {
                         self.integer(state);
@@ -236,7 +237,7 @@ impl Follow<'_, '_, '_> {
                 }
                 let behind = match effect_on(step, Side::Operand, self.uses.width) {
                     BitEffect::Moves | BitEffect::Widens => state,
-                    // A conversion of `bf16` to `f32`.
+                    // Matches the conversion of `bf16` to `f32`.
                     BitEffect::Packs if is_behind_zeros(step) => State::Changed,
                     BitEffect::Packs => state.max(State::Piece),
                     BitEffect::Scales => state.max(State::Scaled),
@@ -264,7 +265,7 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Follows values backward to the instructions that define them.
+    /// Follows values backward to their definitions.
     fn backward(&mut self, mut list: Vec<(u32, State)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
@@ -309,7 +310,7 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Counts bits that are stored to or loaded from so many bytes: an integer is widened, or its lower part taken.
+    /// Classifies bits that another access moves in a different width: an integer is extended or truncated there.
     fn resized(&mut self, bytes: u32) {
         let width = self.uses.width;
         let loads = !self.uses.stores;
@@ -324,12 +325,12 @@ impl Follow<'_, '_, '_> {
         declared.is_some_and(|declared| declared.class() == Class::Integer)
     }
 
-    /// Returns the loaded values that alias a store.
+    /// Returns the loaded values that may alias a store.
     fn loads(&self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
         self.aliases(self.copies.loads(self.code, step, value), state)
     }
 
-    /// Returns the stored values that alias a load.
+    /// Returns the stored values that may alias a load.
     fn stores(&self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
         self.aliases(self.copies.stores(self.code, step, value), state)
     }

@@ -1,8 +1,9 @@
 //! Extents: symbolic upper bounds of the accesses through each pointer, over the kernel's own parameters.
 //!
-//! The usual guarded form is recognised: an index that a dominating comparison bounds by an expression over the kernel's
-//! integer parameters, times a size, plus an offset. All other accesses are unbounded. Bounds are upper bounds for launches
-//! of fewer than 2^31 threads along each axis, so that thread indices are not negative.
+//! The analysis recognises the usual guarded form: an index that a dominating comparison bounds by an expression over
+//! the kernel's integer parameters, times a size, plus an offset. `condition` finds the comparisons and `derived`
+//! handles indices computed from others. All other accesses are unbounded. The bounds hold for launches of fewer than
+//! 2^31 threads along each axis, in which thread indices are not negative.
 
 use crate::analysis::bits;
 use crate::analysis::code::{Code, NONE, Place, Source, StepId};
@@ -18,22 +19,22 @@ use std::collections::BTreeMap;
 
 mod derived;
 
-/// Variables from this number on stand for bounded values: the number of the value is added.
+/// Variables of at least this number are atoms: they stand for the bounded value of that number minus `ATOM`.
 const ATOM: u32 = 1 << 24;
-/// Expressions deeper or larger than this have no bound.
+/// The maximum depth and number of values of an expression; larger ones have no bound.
 const DEPTH: u32 = 48;
 const NODES: u32 = 400;
-/// Polynomials of more terms have no bound.
+/// The maximum number of terms of a polynomial; larger ones have no bound.
 const TERMS: usize = 12;
-/// The maximum number of accesses of a pointer that are analysed, and of bounds kept for one access.
+/// The maximum number of analysed accesses per pointer and of bounds kept per access.
 const MOST_ACCESSES: usize = 256;
 const MOST_BOUNDS: usize = 4;
 
 /// The result of [`reaches`].
 pub(crate) struct Reaches {
-    /// A bound for each access; `None` if some access has none.
+    /// One bound per access; `None` if some access has no bound.
     pub all: Option<Vec<Reach>>,
-    /// Bounds that some launch meets.
+    /// The bounds that some launch reaches.
     pub met: Vec<Reach>,
     /// The first access without a bound, and the reason.
     pub unbounded: Option<(Site, Lost)>,
@@ -83,14 +84,14 @@ struct Bounds<'s, 'm, 'a> {
     pointers: &'s [bool],
     step: u32,
     facts: Vec<Fact>,
-    /// True if every comparison on the path leaves the bounds unchanged.
+    /// True if no comparison on the path tightens the bounds.
     plain: bool,
     nodes: u32,
-    /// The first value that is no polynomial.
+    /// The first value that is not a polynomial.
     lost: Option<At>,
 }
 
-/// The place where an expression ends, by the step that defines its value.
+/// The reason that the evaluation of an expression stopped, with the defining step.
 #[derive(Clone, Copy)]
 enum At {
     Step(u32),
@@ -110,8 +111,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Bounds { code, pointers, step, facts, plain, nodes: 0, lost: None }
     }
 
-    /// Returns upper bounds of the access in bytes from its pointer, those by the starts of vectors, and true if there is one bound
-    /// and some launch meets it.
+    /// Returns the upper bounds of the access in bytes from its pointer, and its bounds by vector start. The flag is
+    /// true if there is a single bound and some launch reaches it.
     fn access(&mut self) -> Option<(Vec<Poly>, Vec<Start>, bool)> {
         let step = &self.code.steps[self.step as usize];
         let instruction = step.instruction?;
@@ -124,7 +125,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             Place::Value(value) => self.value(*value, 0)?.plus(&Poly::constant(i128::from(*offset)))?,
             _ => return None,
         };
-        // The pointer must occur exactly once, with coefficient 1, since the access goes through it.
+        // The pointer must occur exactly once and with coefficient 1, since the access goes through it.
         let pointer = address.terms().find_map(|(product, coefficient)| match product {
             [id] if coefficient == 1 && self.is_pointer(*id) => Some(*id),
             _ => None,
@@ -138,7 +139,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Some((bytes, starts, met))
     }
 
-    /// Returns the bounds by each atom that is a multiple of 2 or more, and a factor of products with parameters alone.
+    /// Returns a bound by vector start for each atom that is a multiple of at least 2 and is multiplied only by
+    /// parameters.
     fn starts(&self, distance: &Poly, size: u32) -> Option<Vec<Start>> {
         let mut starts = Vec::new();
         for atom in distance.variables().into_iter().filter(|&id| id >= ATOM) {
@@ -179,7 +181,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         id < ATOM && self.pointers.get(id as usize).copied().unwrap_or(false)
     }
 
-    /// Substitutes the bounds of the atoms.
+    /// Substitutes the atoms by their bounds.
     fn substitute(&self, poly: &Poly) -> Option<(Vec<Poly>, bool)> {
         let mut atoms: BTreeMap<u32, Vec<Poly>> = BTreeMap::new();
         for (product, _) in poly.terms() {
@@ -206,7 +208,6 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             for (product, coefficient) in poly.terms() {
                 let has_atoms = product.iter().any(|&id| id >= ATOM);
                 if coefficient < 0 && has_atoms {
-                    // The least value of an index is 0.
                     met = false;
                     continue;
                 }
@@ -227,8 +228,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Some((results, met))
     }
 
-    /// Returns true if no other comparison on the path involves the same thread index: for `x[i]`, `i + 1 < n` is stronger
-    /// than `i < n`.
+    /// Returns true if no other comparison on the path involves the same thread index: for `x[i]`, the condition `i +
+    /// 1 < n` is stronger than `i < n`.
     fn is_only_constraint(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
         let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
         self.facts.iter().all(|fact| {
@@ -339,7 +340,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         }
     }
 
-    /// Returns a widened value. Zero extension is followed only if the value is not negative.
+    /// Returns a widened value. Zero extension is only followed if the value cannot be negative.
     fn extended(&mut self, source: &Source<'a>, instruction: &Instruction<'a>, depth: u32) -> Option<Poly> {
         let poly = self.source(source, depth)?;
         let signed = instruction.types().next_back().is_some_and(|ty| ty.name().starts_with('s'));
@@ -375,7 +376,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
 }
 
 impl At {
-    /// Returns the reason that the value which ends here has no bound.
+    /// Returns the reason that the value at which the evaluation stopped has no bound.
     fn reason(self, code: &Code<'_, '_>, site: impl Fn(u32) -> Site) -> Lost {
         let at = match self {
             At::Step(at) => at,

@@ -1,4 +1,6 @@
-//! The facts that the analysis finds about a kernel and its parameters, as types.
+//! The results of the analysis: facts about a kernel and its parameters.
+//!
+//! `access` computes them. `declare` compares them with a kernel's declaration, and `report` prints them.
 
 use crate::analysis::bits::Stored;
 use crate::analysis::code::StepId;
@@ -10,7 +12,7 @@ use crate::poly::Poly;
 use crate::syntax::{FloatFormat, Instruction, Module};
 use std::collections::BTreeSet;
 
-/// An instruction, as messages show it.
+/// An instruction, as quoted in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Its line in the file.
@@ -19,7 +21,7 @@ pub struct Site {
     pub text: String,
 }
 
-/// The accesses of a kernel through a pointer.
+/// The classification of a kernel's accesses through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Neither read nor written.
@@ -30,7 +32,7 @@ pub enum Access {
     Writes,
     /// Read and written.
     ReadsAndWrites,
-    /// Updated by atomics, and not stored to otherwise.
+    /// Updated only by atomics.
     Atomics,
     /// Not proved.
     Unknown,
@@ -50,7 +52,7 @@ impl Access {
     }
 }
 
-/// The facts about a parameter. Each site is the first in the file.
+/// The facts about a parameter. Each site is the first one in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Parameter {
     /// A load that goes, or may go, through the parameter.
@@ -61,30 +63,31 @@ pub struct Parameter {
     pub atomics: Option<Site>,
     /// An instruction that may write through the parameter.
     pub may_write: Option<Site>,
-    /// The commutativity of its updates.
+    /// How its updates commute.
     pub updates: Update,
-    /// A load or atomic that precedes every store that could reach it.
+    /// A load or atomic that precedes every store that can reach it.
     pub reads_first: Option<Site>,
-    /// For a parameter that is no pointer: an access whose base address is the parameter's bits, and their byte offset in
-    /// the parameter if it is known.
+    /// For a parameter that is not a pointer: an access whose base address is made of the parameter's bits, and the
+    /// byte offset of those bits in the parameter, if known.
     pub base: Option<(Site, Option<i64>)>,
     /// For a pointer: an access whose base address is loaded through it.
     pub table: Option<Table>,
-    /// A bound in bytes for each access, if every access has one.
+    /// A bound in bytes for each access; `None` if some access has no bound.
     pub reach: Option<Vec<Reach>>,
-    /// The bounds that some launch meets. A declared extent of fewer bytes is a fault.
+    /// The bounds that some launch reaches. A declared extent of fewer bytes is an error.
     pub met: Vec<Reach>,
     /// An access without a bound, and the reason.
     pub unbounded: Option<(Site, Lost)>,
-    /// The first access for each format of floats, by its type or by the use of its bits.
+    /// The first access for each float format, known from its type or from the use of its bits.
     pub floats: Vec<(FloatFormat, Site)>,
-    /// The elements of all accesses; `None` if some are unknown.
+    /// The elements of all accesses; `None` if the analysis stopped at a limit.
     pub elements: Option<Elements>,
-    /// For a parameter without a certain access: the first instruction that uses its bits as a number, or may.
+    /// For a parameter without a definite access: the first instruction that uses its bits, or may use them, as a
+    /// number.
     pub number: Option<Number>,
 }
 
-/// The elements that a kernel moves through a parameter, with the first site of each kind in the file.
+/// The elements that a kernel moves through a parameter. Each site is the first one in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Elements {
     /// The uses of the accesses' bits.
@@ -114,9 +117,10 @@ fn add<T: PartialEq>(list: &mut Vec<(T, Site)>, found: T, site: &Site) {
 pub struct Table {
     /// The access.
     pub site: Site,
-    /// A parameter that is no pointer, whose bits are added to what is loaded. Either of them may be the base.
+    /// A parameter that is not a pointer and whose bits are added to the loaded value. Either of them may be the
+    /// base.
     pub beside: Option<u32>,
-    /// A store or an atomic whose base address is certainly loaded through the parameter.
+    /// A store or an atomic whose base address is definitely loaded through the parameter.
     pub writes: Option<Site>,
 }
 
@@ -132,35 +136,35 @@ pub struct Number {
 /// An upper bound of an access in bytes from the pointer.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// The bounds over the kernel's parameters, by index. Each of them holds.
+    /// The bounds over the kernel's parameters, by index. Every one of them holds.
     pub bytes: Vec<Poly>,
-    /// The bounds by the starts of vectors.
+    /// The bounds by vector start.
     pub starts: Vec<Start>,
     /// The access.
     pub site: Site,
 }
 
-/// An upper bound of an access in bytes from the pointer, which ends at or before `times * start + rest`.
+/// An upper bound of an access: it ends at or before byte `times * start + rest` from the pointer.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The start is less than this.
     pub below: Poly,
     /// A power of two that divides the start.
     pub multiple: u32,
-    /// A power of two that divides all of the start but a thread index: the kernel works on tiles of this size, or of
-    /// a part of it.
+    /// A power of two that divides the start without its thread index: the kernel works on tiles of this size or of a
+    /// divisor.
     pub tile: u32,
     /// Has no negative coefficient.
     pub times: Poly,
-    /// The end of an access that starts at 0.
+    /// The end of an access whose start is 0.
     pub rest: Poly,
-    /// The bytes of the access.
+    /// The size of the access in bytes.
     pub size: u32,
 }
 
 impl Start {
-    /// Returns the bound of the access, if this is the least multiple of `to`, which divides [`Self::multiple`], of a number that is not less than
-    /// [`Self::below`].
+    /// Returns the bound of the access. `to` must divide [`Self::multiple`]; `rounded` must be [`Self::below`]
+    /// rounded up to a multiple of `to`. [`Self::below`].
     pub fn bound(&self, rounded: &Poly, to: i128) -> Option<Poly> {
         self.times.times(&rounded.minus(&Poly::constant(to))?)?.plus(&self.rest)
     }
@@ -187,18 +191,18 @@ pub struct Kernel {
     pub parameters: Vec<Parameter>,
     /// Variables of the module that the kernel or its callees read, by name.
     pub variables_read: BTreeSet<String>,
-    /// Variables that they write.
+    /// Variables that the kernel or its callees write.
     pub variables_written: BTreeSet<String>,
-    /// Variables whose address the kernel lets escape.
+    /// Variables whose address escapes.
     pub(crate) variables_escaped: BTreeSet<String>,
-    /// True if the kernel writes to addresses that are not followed.
+    /// True if the kernel writes to untracked addresses.
     pub(crate) writes_anywhere: bool,
-    /// True if the kernel reads from addresses that are not followed.
+    /// True if the kernel reads from untracked addresses.
     pub(crate) reads_anywhere: bool,
 }
 
 impl Kernel {
-    /// Adds the variables that unanalysed code may read, write and let escape.
+    /// Adds the variables that unanalysed code may read, write or let escape.
     pub(crate) fn add(&mut self, reached: &Reached<'_>) {
         for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {
             set.extend(reached.variables.iter().map(|&name| name.to_owned()));
@@ -215,7 +219,7 @@ pub(crate) struct Touched {
     pub definite: bool,
 }
 
-/// Returns an instruction as a reason quotes it.
+/// Formats an instruction as messages quote it.
 pub(crate) fn quoted(site: &Site) -> String {
     format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
@@ -229,17 +233,17 @@ pub(crate) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
 /// The reason that an access has no bound over the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// The access is not by one address from one pointer, or is in a function that is called.
+    /// The access does not go through one address based on one pointer, or it is in a called function.
     Form,
     /// A special register that no comparison bounds.
     Special(String),
-    /// A number that is loaded from memory.
+    /// A number loaded from memory.
     Loaded(Site),
-    /// A number that changes in a loop or differs by path, and that no comparison bounds.
+    /// A number that changes in a loop or differs between paths, and that no comparison bounds.
     Joined,
-    /// A result that is no sum or product.
+    /// A result that is not a sum or product.
     Computed(Site),
-    /// A part of a parameter, or a parameter that is no integer.
+    /// A part of a parameter, or a parameter that is not an integer.
     Part,
     /// The expression is too large.
     Large,

@@ -1,9 +1,9 @@
-//! The floats that an access moves: those of the arithmetic that its bits take part in.
+//! Finds the float format of the elements that an access moves, from the arithmetic on its bits.
 //!
-//! Compilers such as Triton type memory accesses by size alone, and others move small elements in wide words of any
-//! type, so that the element type shows only in the arithmetic. The analysis follows bytes through moves, selections
-//! and phis, through packed and unpacked registers, and through shifts, masks and permutations by whole bytes. The
-//! type of an access counts where no arithmetic tells more, unless it is one of a vector.
+//! Compilers such as Triton type memory accesses by size only, and others move small elements in wide words of any
+//! type, so that only arithmetic shows the element type. The analysis follows bytes through moves, selections and
+//! phis, through packing and unpacking, and through shifts, masks and permutations of whole bytes. The type of the
+//! access itself counts only if no arithmetic tells more and the access is not a vector.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
@@ -14,13 +14,13 @@ use crate::isa::{
 use crate::syntax::{Class, FloatFormat, Instruction, Type};
 use std::collections::BTreeSet;
 
-/// The maximum number of values that are followed for one access, in registers alone.
+/// The maximum number of values followed per access through registers only.
 const MOST_VALUES: usize = 256;
-/// The maximum number with shared memory and the stack.
+/// The maximum number of values followed through registers, shared memory and the stack.
 const MOST_COPIES: usize = 4096;
 
-/// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or bits that
-/// are used as floats of several formats.
+/// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or if its
+/// bits are used in several formats.
 pub(crate) fn format(code: &Code<'_, '_>, at: u32) -> Option<FloatFormat> {
     let instruction = code.steps[at as usize].instruction?;
     let found = evidence(code, None, at).computed;
@@ -30,25 +30,25 @@ pub(crate) fn format(code: &Code<'_, '_>, at: u32) -> Option<FloatFormat> {
     only(&found).or_else(typed)
 }
 
-/// Returns the format of elements whose bits are used as floats of these formats. Words of a `f64` may be used as
-/// `f32`, to compare exponents; other formats exclude each other.
+/// Returns the element format for bits that are used in these formats. Words of an `f64` may be used as `f32`, to
+/// compare exponents; all other combinations are ambiguous.
 pub(crate) fn only(found: &BTreeSet<FloatFormat>) -> Option<FloatFormat> {
     let wide = found.contains(&FloatFormat::F64).then_some(FloatFormat::F64);
     wide.or_else(|| found.first().copied().filter(|_| found.len() == 1))
 }
 
-/// The formats of floats that bits are used as or computed as.
+/// The float formats in which bits are used or computed.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// Those of arithmetic.
+    /// From arithmetic.
     pub computed: BTreeSet<FloatFormat>,
-    /// Those of moves, loads and stores, whose type need not be that of the bits.
+    /// From moves, loads and stores, whose type may differ from that of the bits.
     pub moved: BTreeSet<FloatFormat>,
-    /// True if there are more values than are followed.
+    /// True if the analysis stopped at its limit.
     pub is_cut: bool,
 }
 
-/// Returns the formats that the bits of an access are used as, or computed as. `copies` are followed if they are given.
+/// Returns the formats in which the bits of an access are used or computed. `copies` adds memory, if given.
 pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) -> Evidence {
     let mut follow = FloatWalk { code, copies, found: Evidence::default(), loaded: Vec::new() };
     let step = &code.steps[at as usize];
@@ -70,7 +70,7 @@ pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) ->
     follow.used_as(loaded.map(|value| (value, whole)).collect());
     let stored = step.sources.iter().filter_map(value);
     follow.made_as(stored.map(|value| (value, whole)).collect());
-    // A loaded value that is stored has the format that it is used as elsewhere.
+    // A loaded value that is stored has the format of its other uses.
     if follow.found.computed.is_empty() {
         let loaded = std::mem::take(&mut follow.loaded);
         follow.used_as(loaded);
@@ -78,7 +78,7 @@ pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) ->
     follow.found
 }
 
-/// Returns the value of a source that is no memory operand.
+/// Returns the value of a source other than a memory operand.
 pub(super) fn value(source: &Source<'_>) -> Option<u32> {
     match source {
         Source::Place(Place::Value(value), _) => Some(*value).filter(|&value| value != NONE),
@@ -86,7 +86,7 @@ pub(super) fn value(source: &Source<'_>) -> Option<u32> {
     }
 }
 
-/// The bytes of a register that an access moves.
+/// The bytes of a register that hold bits of the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Bytes {
     at: u32,
@@ -94,7 +94,7 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// Returns those of them in a part of the register, as bytes of a register that holds the part.
+    /// Intersects them with a part of the register; the result is relative to the part.
     fn part(self, at: u32, count: u32) -> Option<Bytes> {
         let (from, to) = (self.at.max(at), (self.at + self.count).min(at + count));
         (from < to).then(|| Bytes { at: from - at, count: to - from })
@@ -104,17 +104,18 @@ impl Bytes {
         Bytes { at: self.at + by, count: self.count }
     }
 
-    /// Returns the format of the floats in them, if the register is an operand or a result of floats of this format.
+    /// Returns the float format of these bytes in a register that an instruction reads or writes as floats of
+    /// `format`.
     fn float(self, format: FloatFormat) -> Option<FloatFormat> {
         let size = format.size();
         let floats = self.count >= size && self.at.is_multiple_of(size);
-        // The upper half of a `f32` is a `bf16`.
+        // The upper half of an `f32` is a `bf16`.
         let half = format == FloatFormat::F32 && (self.at, self.count) == (2, 2);
         if floats { Some(format) } else { half.then_some(FloatFormat::Bf16) }
     }
 
-    /// Returns the places that they may have in a register of `to` bytes that is loaded from where one of `from` bytes
-    /// was stored.
+    /// Returns the positions that they may have in a register of `to` bytes, loaded from the location of a store of
+    /// `from` bytes.
     fn reloaded(self, from: u32, to: u32) -> Vec<Bytes> {
         match from.cmp(&to) {
             std::cmp::Ordering::Equal => vec![self],
@@ -129,17 +130,17 @@ impl Bytes {
     }
 }
 
-/// A part of a register that a step copies to a place in another.
+/// The part of a register that a step copies into another.
 #[derive(Clone, Copy)]
 struct Copied {
-    /// The source, by its position, and the result, by its position.
+    /// Indices into the sources and the results of the step.
     source: usize,
     result: usize,
     from: Bytes,
     to: u32,
 }
 
-/// Worklist that are to be followed, each once.
+/// The values to follow, each once.
 struct Worklist {
     open: Vec<(u32, Bytes)>,
     seen: BTreeSet<(u32, Bytes)>,
@@ -165,18 +166,18 @@ struct FloatWalk<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     copies: Option<&'c Copies>,
     found: Evidence,
-    /// Followed values that are loaded.
+    /// The followed values that are loaded.
     loaded: Vec<(u32, Bytes)>,
 }
 
 impl FloatWalk<'_, '_, '_> {
-    /// Adds the format of an operand or a result that has these bytes.
+    /// Adds the format of an operand or result that contains these bytes.
     fn add(&mut self, instruction: &Instruction<'_>, format: Option<FloatFormat>, bytes: Bytes) {
         let formats = if only_moves(instruction) { &mut self.found.moved } else { &mut self.found.computed };
         formats.extend(format.and_then(|format| bytes.float(format)));
     }
 
-    /// Follows values, each by `step`, which adds others.
+    /// Visits values until the worklist is empty; `step` may add others.
     fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Worklist, u32, Bytes)) {
         let most = if self.copies.is_some() { MOST_COPIES } else { MOST_VALUES };
         let mut values = Worklist { open: Vec::new(), seen: BTreeSet::new(), most, is_cut: false };
@@ -187,7 +188,7 @@ impl FloatWalk<'_, '_, '_> {
         self.found.is_cut |= values.is_cut;
     }
 
-    /// Adds the formats that these values are used as.
+    /// Adds the formats in which these values are used.
     fn used_as(&mut self, first: Vec<(u32, Bytes)>) {
         self.all(first, |follow, values, value, bytes| {
             for &user in &follow.code.users[value as usize] {
@@ -196,7 +197,7 @@ impl FloatWalk<'_, '_, '_> {
         });
     }
 
-    /// Adds the formats that a step uses a value as.
+    /// Adds the formats in which a step uses a value.
     fn used_by(&mut self, values: &mut Worklist, value: u32, bytes: Bytes, user: u32) {
         let step = &self.code.steps[user as usize];
         let kept = step.keeps.contains(&value);
@@ -219,7 +220,7 @@ impl FloatWalk<'_, '_, '_> {
         loads.into_iter().for_each(|(loaded, part)| values.add(loaded, part));
     }
 
-    /// Adds the formats that these values are computed as.
+    /// Adds the formats in which these values are computed.
     fn made_as(&mut self, first: Vec<(u32, Bytes)>) {
         self.all(first, |follow, values, value, bytes| {
             let Some(at) = follow.code.defining(value) else { return };
@@ -243,8 +244,8 @@ impl FloatWalk<'_, '_, '_> {
         });
     }
 
-    /// Adds the formats that a step gives a hint of, which is no arithmetic: the lower half of a register that is filled
-    /// with zeros, and signs that are changed.
+    /// Adds formats that a step suggests without arithmetic: it fills the lower half of a register with zeros, or
+    /// changes signs.
     fn hints(&mut self, step: &Step<'_, '_>, bytes: Bytes) {
         if is_behind_zeros(step) && bytes.count == 2 {
             self.found.moved.insert(FloatFormat::Bf16);
@@ -258,7 +259,7 @@ impl FloatWalk<'_, '_, '_> {
         self.found.moved.extend(formats);
     }
 
-    /// Returns the registers that are loaded from where a step stores these bytes of a value, or copies to.
+    /// Returns the registers loaded from the location to which a step stores these bytes, or to which it copies.
     fn loads(&mut self, at: u32, stored: Option<u32>, bytes: Bytes) -> Vec<(u32, Bytes)> {
         let (Some(copies), Some(instruction)) = (self.copies, self.code.steps[at as usize].instruction)
         else {
@@ -277,7 +278,7 @@ impl FloatWalk<'_, '_, '_> {
         found.iter().flat_map(|load| places(load).into_iter().map(|part| (load.value, part))).collect()
     }
 
-    /// Returns the registers that are stored to where a step loads these bytes of a value from.
+    /// Returns the registers stored to the location from which a step loads these bytes.
     fn stores(&mut self, at: u32, loaded: u32, bytes: Bytes) -> Vec<(u32, Bytes)> {
         let (Some(copies), Some(instruction)) = (self.copies, self.code.steps[at as usize].instruction)
         else {
@@ -294,7 +295,7 @@ impl FloatWalk<'_, '_, '_> {
     }
 }
 
-/// Returns the size of the floats whose signs a step changes, if it is a `xor` of signs.
+/// Returns the size of the floats whose signs a step changes, if it is an `xor` with sign bits.
 fn negated(step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
     let is_xor = isa::row(instruction.op()).operation == Operation::Bitwise(Bitwise::Xor);
@@ -305,7 +306,7 @@ fn negated(step: &Step<'_, '_>) -> Option<u32> {
     signs_of(signs, instruction.types().next_back()?.size())
 }
 
-/// Returns the size of floats that fill so many bytes, if these are the bits of their signs.
+/// Returns the size of the floats whose sign bits these are, among floats that fill `bytes` bytes.
 fn signs_of(bits: u64, bytes: u32) -> Option<u32> {
     let bits = if bytes < 8 { bits & ((1 << (8 * bytes)) - 1) } else { bits };
     [2, 4, 8].into_iter().filter(|&size| size <= bytes).find(|size| {
@@ -313,7 +314,7 @@ fn signs_of(bits: u64, bytes: u32) -> Option<u32> {
     })
 }
 
-/// Returns true if a register is packed whose low bits are 0: the others are shifted to the left.
+/// Returns true if a step packs a register with zeros in the low half, which shifts the other half left.
 pub(super) fn is_behind_zeros(step: &Step<'_, '_>) -> bool {
     let packs = step.instruction.is_some_and(|found| isa::row(found.op()).operation == Operation::Move);
     packs && step.defines.len() == 1 && matches!(step.sources[..], [Source::Constant(0), _])
@@ -334,7 +335,6 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
     };
     match (isa::row(instruction.op()).operation, step.sources.len()) {
         (Operation::Move, sources) if sources * step.defines.len() > 1 => {
-            // A register in pieces, or of pieces.
             let (pieces, count) =
                 (step.defines.len().max(sources), size / step.defines.len().max(sources) as u32);
             let piece = |at: usize| {
@@ -351,9 +351,8 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
         (Operation::Convert, _) if instruction.types().all(|ty| ty.class() != Class::Float) => {
             all(sizes().min().unwrap_or(0), 0..1)
         }
-        // Words are made of parts of others, and zeros.
+        // Words assembled from parts of others and zeros.
         (Operation::Bitwise(Bitwise::Or), _) => all(size, 0..2),
-        // Signs are changed or removed.
         (Operation::Bitwise(Bitwise::Xor), _) if negated(step).is_some() => all(size, 0..2),
         (Operation::Bitwise(Bitwise::And), _)
             if (0..2).filter_map(constant).any(|mask| signs_of(!mask, size).is_some()) =>
@@ -375,7 +374,7 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
     }
 }
 
-/// Returns the bytes of a mask, if its ones are whole bytes in sequence.
+/// Returns the bytes that a mask selects, if its ones form one run of whole bytes.
 fn ones(mask: u64, size: u32) -> Option<Bytes> {
     let mask = if size < 8 { mask & ((1 << (8 * size)) - 1) } else { mask };
     let (low, high) = (mask.trailing_zeros(), 64 - mask.leading_zeros());
@@ -383,7 +382,7 @@ fn ones(mask: u64, size: u32) -> Option<Bytes> {
     whole.then(|| Bytes { at: low / 8, count: (high - low) / 8 })
 }
 
-/// Returns the pairs and runs of bytes that a permutation with these selectors copies.
+/// Returns the runs of bytes that a permutation with these selectors copies.
 fn permuted(selectors: u64) -> Vec<Copied> {
     let selector = |to: u32| (selectors >> (4 * to)) as u32 & 0xf;
     let mut found: Vec<Copied> = Vec::new();
@@ -403,7 +402,7 @@ fn permuted(selectors: u64) -> Vec<Copied> {
     found
 }
 
-/// Returns true for an instruction that moves floats and computes none.
+/// Returns true for an instruction that moves floats without computing any.
 fn only_moves(instruction: &Instruction<'_>) -> bool {
     let row = isa::row(instruction.op());
     match row.operation {
@@ -428,15 +427,15 @@ fn moves_words(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// The types of an operation's operands and result.
+/// The role of an instruction's types.
 enum Types {
-    /// One type for all of them.
+    /// One type for the operands and the result.
     One,
-    /// The type of the result, then that of the operand.
+    /// The type of the result, then the type of the operand.
     Conversion,
-    /// The last type is that of the operands. The result is no float.
+    /// The last type is that of the operands; the result is not a float.
     Comparison,
-    /// Types of memory, or none that is followed.
+    /// Types of memory, or none that the analysis follows.
     Others,
 }
 
@@ -459,7 +458,7 @@ fn types(instruction: &Instruction<'_>) -> Types {
     }
 }
 
-/// Returns the format of the float operands, if all are floats of one type; for a product of matrices, of the factors.
+/// Returns the format of the float operands, if all have one type; for a matrix product, the format of the factors.
 fn operands(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     let row = isa::row(instruction.op());
     let last = || instruction.types().next_back()?.float();
@@ -472,7 +471,6 @@ fn operands(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     match (types(instruction), effect::yields(instruction)) {
         (Types::One, _) => one_type(instruction),
         (Types::Conversion | Types::Comparison, _) => last(),
-        // The only number that a load reads is its address.
         (Types::Others, Yields::Loaded | Yields::Fixed) => None,
         (
             Types::Others,
@@ -488,7 +486,7 @@ fn operands(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     }
 }
 
-/// Returns the format of the result, if it is a float; for a product of matrices, of the sum.
+/// Returns the format of a float result; for a matrix product, the format of the sum.
 fn result(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     let row = isa::row(instruction.op());
     if row.operation == Operation::Opaque(Opaque::MatrixProduct) || row.addresses == Addresses::Wmma {
@@ -502,7 +500,7 @@ fn result(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     }
 }
 
-/// Returns the format of the floats of an instruction that has one type.
+/// Returns the float format of an instruction with a single type.
 fn one_type(instruction: &Instruction<'_>) -> Option<FloatFormat> {
     let mut types = instruction.types();
     let ty = types.next()?;

@@ -1,8 +1,9 @@
-//! Points-to analysis of a kernel and the functions that it calls.
+//! Points-to analysis of a kernel and its callees.
 //!
-//! Computes a fixed point over values ([`Value`]) and objects ([`Object`]). Each call has its own instance of the callee,
-//! until there are too many instances or the call is recursive; then the calls of a function share one. An address that is
-//! stored to visible memory or passed to unknown code escapes.
+//! Input: a kernel in static single assignment form. Output: the origins of every value ([`Value`]) and the contents
+//! of local memory ([`Object`]). A worklist computes the fixpoint. The analysis is context-sensitive: each call has
+//! its own instance of the callee until there are too many instances or the call is recursive; from then on all calls
+//! of a function share one. An address escapes if it is stored to visible memory or passed to unknown code.
 
 mod call;
 mod codes;
@@ -34,20 +35,20 @@ use words::{WordTable, behind, of_size};
 const MOST_STEPS: usize = 60_000;
 /// The maximum depth of calls; beyond it, calls share instances.
 const MOST_DEPTH: u32 = 24;
-/// The maximum average number of evaluations of a step; beyond it, the kernel is unknown. Evaluations of values with many
-/// origins count several times, since their joins take longer.
+/// The maximum average number of evaluations per step; beyond it, the kernel is unknown. An evaluation of a value
+/// with many origins counts several times, because its joins take longer.
 const MOST_EVALUATIONS: usize = 200;
-/// The number of origins of a value that count as one more evaluation.
+/// The number of origins that count as one more evaluation.
 const ORIGINS_OF_AN_EVALUATION: usize = 16;
 
-/// A function in the context of one call, or of several.
+/// A function in the context of one call, or of several calls that share the instance.
 pub(crate) struct Instance<'m, 'a> {
     pub code: Rc<Code<'m, 'a>>,
-    /// The first of the instance's values and objects.
+    /// The index of the instance's first value, then of its first object.
     values: usize,
     objects: usize,
     depth: u32,
-    /// The call; for a shared instance the first one.
+    /// The call; the first one for a shared instance.
     pub caller: Option<StepId>,
     callers: Vec<StepId>,
     shared: bool,
@@ -60,13 +61,13 @@ impl Instance<'_, '_> {
     }
 }
 
-/// The calls of functions that cannot be followed.
+/// The calls that cannot be followed.
 #[derive(Default)]
 pub(crate) struct UnknownCalls<'a> {
     pub steps: Vec<StepId>,
     /// The functions that they name.
     pub named: BTreeSet<&'a str>,
-    /// True if some function is called through a register.
+    /// True if one of them is an indirect call.
     pub indirect: bool,
 }
 
@@ -80,10 +81,10 @@ impl<'a> UnknownCalls<'a> {
     }
 }
 
-/// The size of the analysis, and the work that it took.
+/// The size of the analysis and the work done so far.
 #[derive(Default)]
 struct Effort {
-    /// The steps of all instances.
+    /// The number of steps of all instances.
     steps: usize,
     evaluations: usize,
 }
@@ -94,7 +95,7 @@ impl Effort {
     }
 }
 
-/// The analysis of one kernel.
+/// The points-to analysis of one kernel.
 pub(crate) struct Flow<'c, 'm, 'a> {
     pub codes: &'c mut Codes<'m, 'a>,
     pub kernel: Rc<Code<'m, 'a>>,
@@ -111,12 +112,12 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     pub words: WordTable,
     pub unknown_calls: UnknownCalls<'a>,
     effort: Effort,
-    /// True if the analysis exceeded its limit.
+    /// True if the analysis exceeded its limits.
     pub gave_up: bool,
 }
 
 impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
-    /// Analyses a kernel. `None` if it has no body, or one that is too large.
+    /// Analyses a kernel. `None` if it has no body, or if its body is too large.
     pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, taken: Taken<'c>) -> Option<Self> {
         let kernel = codes.kernel(name, taken.never_null)?;
         let mut flow = Flow {
@@ -170,7 +171,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             code: code.clone(),
         };
         self.instances.push(instance);
-        // A value without a definition is arbitrary.
         self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
@@ -246,7 +246,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         Value::address(origin, offset)
     }
 
-    /// Returns the value of a source; for a memory operand, the address.
+    /// Returns the value of a source; for a memory operand, its address.
     pub fn source(&mut self, instance: u32, source: &Source<'a>) -> Value {
         match source {
             Source::Constant(value) => Value::constant(*value),
@@ -257,7 +257,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Enqueues the readers of an object after a change.
+    /// Enqueues the readers of a changed object.
     fn changed(&mut self, object: u32) {
         for &reader in &self.objects[object as usize].readers {
             self.queue.push(reader);
@@ -265,7 +265,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         self.dirty.push(object);
     }
 
-    /// Propagates a change of an object to its copies. Contents of an escaped object escape.
+    /// Copies the contents of an object to the objects that receive them. The contents of an escaped object escape.
     fn spread(&mut self, object: u32) {
         let from = std::mem::take(&mut self.objects[object as usize]);
         for &to in &from.copies {
@@ -312,7 +312,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Returns the value of the `nth` element of a load.
+    /// Returns the value of element `nth` of a load.
     fn load(&mut self, at: StepId, address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
         let float = ty.is_some_and(|ty| ty.class() == Class::Float);
@@ -327,7 +327,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
         let Targets { places, elsewhere, none } = Targets::of(address, more);
         let mut value = match behind(address) {
-            // A word's address is found; what is loaded from there is of the same word.
+            // The address is a parameter's word; a value loaded through it counts as the same word.
             Some(words) if size >= 4 && !float => of_size(words, size),
             _ if elsewhere || none => memory.clone(),
             _ => Value::Bottom,
@@ -359,7 +359,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         value
     }
 
-    /// Stores an element through an address. `more` is its byte distance from the first element.
+    /// Stores an element through an address. `more` is its distance in bytes from the first element.
     fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
         if space == Some(Space::Shared) {
             self.words.add_shared(value.loose_bits());
@@ -391,7 +391,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             for source in &step.sources {
                 match source {
                     Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
-                    // The value is undefined on this path, so it is arbitrary.
                     _ => value.join(&Value::Plain),
                 };
             }
@@ -433,7 +432,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let here = StepId { instance, step: at };
         for (nth, &target) in step.defines.iter().enumerate() {
             let mut value = self.load(here, &address, instruction, nth as u32);
-            // A vector register contains all elements.
             for nth in 1..vector {
                 value.join(&self.load(here, &address, instruction, nth));
             }
@@ -446,7 +444,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let Some((address, stored)) = step.sources.split_first() else { return };
         let address = self.source(instance, address);
         let (all, size, _) = effect::sizes(instruction);
-        // A vector register contains all elements.
         let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
         for (nth, source) in stored.iter().enumerate() {
             let value = self.source(instance, source);
@@ -457,7 +454,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Evaluates an instruction that is not in the table: its operands escape, and its results may be any of them.
+    /// Evaluates an unknown instruction: its operands escape, and its results may be based on any of them.
     fn evaluate_unknown(&mut self, instance: u32, step: &Step<'m, 'a>) {
         let mut all = Value::loose(MEMORY);
         for source in &step.sources {
@@ -506,7 +503,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// Handles atomics, copies and textures. The operands that are not addresses escape.
+    /// Evaluates atomics, copies and textures. Operands other than addresses escape.
     fn other_memory(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
         let (_, size, ty) = effect::sizes(instruction);
         let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != Class::Float);

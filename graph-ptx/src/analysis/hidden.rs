@@ -1,8 +1,9 @@
-//! Hidden state: the module-level variables that order kernels without being arguments.
+//! Hidden state: the module variables that impose an order on kernels although they are not arguments.
 //!
-//! A variable that no kernel of the file writes orders nothing; the strings of a printf and constant tables are such. A
-//! kernel that stores to an unknown address may write every variable whose address has escaped from some kernel or
-//! initialiser.
+//! Input: the facts about the kernels of a file. Output: the variables that each kernel reads and writes
+//! ([`Hidden`]). A variable that no kernel of the file writes imposes no order, such as the strings of `printf` and
+//! constant tables. A kernel that stores to an unknown address may write every variable whose address escapes from a
+//! kernel or an initialiser.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::Kernel;
@@ -10,16 +11,16 @@ use crate::analysis::mentions;
 use crate::syntax::Space;
 use std::collections::BTreeSet;
 
-/// The module-level variables that order a kernel, by name, sorted.
+/// The module variables that order a kernel with respect to others, by name. Sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
-    /// The variables that it reads and some kernel of the file writes.
+    /// The variables that it reads and that some kernel of the file writes.
     pub reads: Vec<String>,
     /// The variables that it writes.
     pub writes: Vec<String>,
 }
 
-/// Returns the hidden state of kernels, given by name with their facts. A name that is no kernel has no hidden state.
+/// Returns the hidden state of kernels, given by name with their facts. A name without a kernel has no hidden state.
 pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> Vec<Hidden> {
     let module = analysis.module();
     let touches = |kernel: &Kernel| {
@@ -37,7 +38,6 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
     if globals.is_empty() || !kernels.iter().any(|(_, kernel)| touches(kernel)) {
         return none;
     }
-    // All kernels of the file are analysed, since each may write.
     let mut all: Vec<Kernel> = Vec::new();
     for entry in module.entries() {
         if kernels.iter().all(|(name, _)| *name != entry.name) {

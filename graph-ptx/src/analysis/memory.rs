@@ -1,15 +1,15 @@
-//! The memory model of the points-to analysis: local variables and the parameters of calls.
+//! The memory model of the points-to analysis: local variables, parameters of calls and stack allocations.
 //!
-//! A cell is a location at a known offset. Stores at unknown offsets go to all of the object. Updates are weak: a load sees
-//! every store, whatever the order.
+//! A cell is a location at a known offset. A store at an unknown offset goes to the whole object. Updates are weak
+//! and the model is flow-insensitive: a load sees every store, in any order.
 
 use crate::analysis::code::StepId;
 use crate::analysis::value::{MEMORY, Value};
 use std::collections::BTreeMap;
 
-/// The maximum number of cells of an object; further stores go to all of it.
+/// The maximum number of cells of an object; further stores go to the whole object.
 const MOST_CELLS: usize = 4096;
-/// The maximum size of one element.
+/// The maximum size of an element in bytes.
 const LARGEST: i64 = 16;
 
 #[derive(Debug, Default)]
@@ -18,18 +18,18 @@ pub(crate) struct Object {
     cells: BTreeMap<(i64, u32), Value>,
     /// The join of stores at unknown offsets.
     anywhere: Value,
-    /// True if the address has escaped: unknown code reads and writes the object.
+    /// True if the address has escaped: unknown code may read and write the object.
     pub escaped: bool,
     /// The steps that read the object.
     pub readers: Vec<StepId>,
-    /// Objects that receive all of its contents.
+    /// The objects that receive all of its contents.
     pub copies: Vec<u32>,
 }
 
 /// The result of a load.
 pub(crate) struct Read {
     pub value: Value,
-    /// The addresses whose bits were read as something else.
+    /// Addresses whose bits were read as another type.
     pub dropped: Value,
 }
 
@@ -58,7 +58,7 @@ impl Object {
         changed
     }
 
-    /// Returns every value in the object.
+    /// Returns all values with origins in the object.
     pub fn contents(&self) -> Vec<Value> {
         self.cells.values().chain([&self.anywhere]).filter(|value| value.has_origins()).cloned().collect()
     }
@@ -84,7 +84,6 @@ impl Object {
                     } else if size >= 8 {
                         read.value.join(&Value::derived([value]));
                     } else {
-                        // The load reads an element of an array of another type.
                         read.dropped.join(&Value::derived([value]));
                     }
                 }

@@ -1,19 +1,19 @@
-//! The closure of names in a text: bounds a kernel's effects where its instructions are not analysed.
+//! Bounds the effects of code that is not analysed, by the transitive closure of the names in its text.
 //!
-//! Code reaches a variable or a function only by its name, by an address in an initialiser, or by an address that other
-//! code has computed. The closure of the names in a text therefore contains everything that the text can reach by itself;
-//! what it reaches by an address from memory has escaped. Names are found as words of the text, independent of
-//! instructions, operands and directives.
+//! Code reaches a variable or function only by its name, by an address in an initialiser, or by an address that other
+//! code has computed. The closure of the names in a text therefore contains everything that the text reaches by
+//! itself; everything that it reaches through an address from memory has escaped. Names are found as words of the
+//! text, independent of instructions, operands and directives.
 //!
-//! The analysis of a kernel stops at bodies that are too large, at fixed points that take too long, and at calls that it
-//! cannot follow. A call through a register reaches every function whose address is taken; code that the file does not
-//! define reaches everything.
+//! The kernel analysis stops at bodies that are too large, at fixpoints that take too long, and at calls that it
+//! cannot follow. An indirect call reaches every function whose address is taken; code outside of the file reaches
+//! everything.
 
 use crate::analysis::effect::{Effect, effect};
 use crate::syntax::{Function, Initial, Instruction, Module, Operand, Statement, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Functions that the driver provides and that access no memory except through their arguments.
+/// Functions of the driver that access no memory except through their arguments.
 pub(crate) const BUILT_IN: [&str; 5] =
     ["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
 
@@ -23,13 +23,13 @@ pub(crate) struct Reached<'a> {
     pub variables: BTreeSet<&'a str>,
 }
 
-/// The names of a module and where they are mentioned. Built once a module, in time linear in its text.
+/// The names of a module and their mentions. Built once per module, in time linear in its text.
 pub(crate) struct Mentions<'m, 'a> {
     module: &'m Module<'a>,
-    /// The variables of the module and those in bodies with module lifetime; variables of one name are merged.
+    /// The variables of the module and those in bodies that have module lifetime, merged by name.
     variables: BTreeMap<&'a str, Vec<&'m Variable<'a>>>,
     functions: BTreeMap<&'a str, &'m Function<'a>>,
-    /// Functions whose address is taken, by an instruction or an initialiser.
+    /// Functions whose address is taken by an instruction or an initialiser.
     addressed: BTreeSet<&'a str>,
 }
 
@@ -52,14 +52,14 @@ impl<'m, 'a> Mentions<'m, 'a> {
         mentions
     }
 
-    /// Returns the variables that the named functions reach.
+    /// Returns the variables that these functions reach.
     pub fn reached_from(&self, functions: impl IntoIterator<Item = &'a str>) -> Reached<'a> {
         let mut walk = Walk { mentions: self, seen: BTreeSet::new(), names: Vec::new(), indirect: false };
         functions.into_iter().for_each(|name| walk.name(name));
         walk.finish()
     }
 
-    /// Returns the variables that a call through a register reaches: those of every function whose address is taken.
+    /// Returns the variables that an indirect call reaches, through any function whose address is taken.
     pub fn reached_by_indirect_calls(&self) -> Reached<'a> {
         self.reached_from(self.addressed.iter().copied())
     }
@@ -69,7 +69,7 @@ impl<'m, 'a> Mentions<'m, 'a> {
         Reached { variables: self.variables.keys().copied().collect() }
     }
 
-    /// Returns true if the file has a body for the function.
+    /// Returns true if the file contains a body of the function.
     pub fn defines(&self, name: &str) -> bool {
         self.functions.get(name).is_some_and(|function| function.body.is_some())
     }
@@ -107,7 +107,7 @@ impl<'m, 'a> Mentions<'m, 'a> {
     }
 }
 
-/// A traversal with a work list of names.
+/// A traversal with a worklist of names.
 struct Walk<'w, 'm, 'a> {
     mentions: &'w Mentions<'m, 'a>,
     seen: BTreeSet<&'a str>,
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, '_, 'a> {
                 if BUILT_IN.contains(&name) {
                     continue;
                 }
-                // An alias, or code of another file, may reach everything.
+                // An alias, or a function of another file, may reach everything.
                 return mentions.everything();
             };
             words(mentions.module.source(body.span)).for_each(|name| self.name(name));
@@ -165,19 +165,19 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 }
 
-/// Returns the position of the function among the operands of a call: the first name outside of lists.
+/// Returns the position of the callee among the operands of a call: the first name outside of lists.
 fn callee(instruction: &Instruction<'_>) -> Option<usize> {
     let is_call = effect(instruction) == Effect::Call;
     is_call.then(|| instruction.operands.iter().position(|operand| matches!(operand, Operand::Name(_))))?
 }
 
-/// Returns the words of a text that can be names.
+/// Returns the words of a text that may be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')))
         .filter(|word| !word.is_empty())
 }
 
-/// Returns the names whose addresses a variable's initialiser contains.
+/// Returns the names whose addresses the initialiser of a variable contains.
 pub(crate) fn addresses<'a>(variable: &Variable<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut stack: Vec<&Initial<'a>> = variable.initial.iter().collect();
@@ -191,7 +191,7 @@ pub(crate) fn addresses<'a>(variable: &Variable<'a>) -> Vec<&'a str> {
     found
 }
 
-/// Calls `found` with every name that an operand has, in order.
+/// Calls `found` with every name in an operand, in order.
 pub(crate) fn names<'o, 'a>(operand: &'o Operand<'a>, found: &mut impl FnMut(&'a str)) {
     match operand {
         Operand::Name(name) | Operand::Not(name) | Operand::Offset { name, .. } => found(name),

@@ -1,17 +1,17 @@
-//! The analysis of kernels: accesses to their parameters and to module-level variables.
+//! The analysis of kernels: their accesses to parameters and to module variables.
 //!
-//! The stages, each on the one before:
+//! The stages, each of which uses the previous ones:
 //!
-//! - `effect`: reads, writes and ordering of one instruction, from the table of instructions ([`isa`](crate::isa));
-//! - `cfg` (blocks, dominators, loops, control dependence), `ssa` with `rename` (static single assignment form, whose types are in `code`), `trace`
-//!   (the definitions of a value);
-//! - `nulls`: a kernel without the code for pointers that are null;
-//! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point; `taint`: the sources that reach a value;
-//! - the results: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read that
-//!   precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute), `floats` and
-//!   `elements` (the elements that an access moves), `bits` (booleans that are stored), `number` (pointers that are numbers),
-//!   `outline` (stores and the values they depend on, for [`coverage`](crate::coverage)), `duration` (values that decide on
-//!   the trip counts of loops). Their types are in `facts`.
+//! - `effect`: reads, writes and ordering of one instruction, from the opcode table ([`isa`](crate::isa));
+//! - `cfg` (blocks, dominators, loops, control dependence), `ssa` with `rename` (static single assignment form, whose
+//!   types are in `code`), `trace` (the definitions of a value);
+//! - `nulls`: a kernel without the code for null pointers;
+//! - `flow` with `value`, `memory`, `transfer`: the points-to fixpoint; `taint`: the sources that reach a value;
+//! - the results: `access` (accesses through each parameter), `extent` and `condition` (symbolic bounds), `order` (a
+//!   read that precedes every write), `hidden` and `mentions` (module variables), `update` (atomics that commute),
+//!   `floats` and `elements` (the elements that an access moves), `bits` (stored booleans), `number` (pointers used
+//!   as numbers), `outline` (the backward slice of the stores, for [`coverage`](crate::coverage)), `duration` (values
+//!   that determine the trip counts of loops). Their types are in `facts`.
 
 pub(crate) mod access;
 pub(crate) mod bits;

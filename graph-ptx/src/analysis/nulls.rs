@@ -1,8 +1,8 @@
-//! Kernels whose pointers are not null: tests of them have one outcome, and code for the other is left out.
+//! Simplifies a kernel under the assumption that some of its pointers are not null.
 //!
-//! `x = inp ? inp[i] : out[i]` reads `out` only if `inp` is null. A value is known if it is a pointer that is not
-//! null, or a number that is 0 or 1 whatever the arguments are. Branches, guards and selections by such numbers are
-//! decided before any other analysis.
+//! `x = inp ? inp[i] : out[i]` reads `out` only if `inp` is null. The analysis finds values that are known: a pointer
+//! that is not null, and a number that is 0 or 1 for all arguments. It resolves branches, guards and selections by
+//! such numbers before any other analysis, and omits the dead code.
 
 use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -11,22 +11,21 @@ use crate::isa::{self, Bitwise, Comparison, Operation, Selection};
 use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
 use std::collections::{BTreeMap, HashMap};
 
-/// The maximum number of times that a kernel is simplified. Each time, at least one guard becomes known.
+/// The maximum number of simplification rounds. Each round resolves at least one guard.
 const MOST_ROUNDS: usize = 16;
-/// Expressions deeper than this are unknown.
+/// The maximum depth of an expression; deeper ones are unknown.
 const DEPTH: u32 = 32;
 
-/// A value that is known.
+/// A known value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// An address that is not null.
+    /// A non-null address.
     Pointer,
     /// The number 0 or 1, or a predicate.
     Bit(bool),
 }
 
-/// Builds a kernel in static single assignment form. `never_null` marks the parameters that are pointers which are
-/// not null.
+/// Builds a kernel in static single assignment form. `never_null` marks the parameters that are non-null pointers.
 pub(crate) fn build<'m, 'a>(
     function: &'m Function<'a>,
     globals: &Globals<'_, 'a>,
@@ -63,12 +62,12 @@ pub(crate) fn build<'m, 'a>(
 struct Values<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     never_null: &'c [bool],
-    /// By value; `None` also while a value is being evaluated.
+    /// By value. `None` if unknown, or while the value is being evaluated.
     known: BTreeMap<u32, Option<Known>>,
 }
 
 impl<'a> Values<'_, '_, 'a> {
-    /// Returns true if a pointer is compared with null.
+    /// Returns true if the kernel compares a non-null pointer with null.
     fn any(&mut self) -> bool {
         let code = self.code;
         code.steps.iter().any(|step| {
@@ -76,7 +75,7 @@ impl<'a> Values<'_, '_, 'a> {
         })
     }
 
-    /// Returns the guards that are known.
+    /// Returns the guards whose value is known.
     fn guards(&mut self) -> Guards {
         let code = self.code;
         let mut truths: HashMap<*const Instruction<'a>, bool> = HashMap::new();
@@ -96,7 +95,7 @@ impl<'a> Values<'_, '_, 'a> {
         found.collect()
     }
 
-    /// Returns the selections by known predicates, with true for those of the first operand.
+    /// Returns the selections by known predicates; true if they select the first operand.
     fn selections(&mut self) -> Vec<(usize, bool)> {
         let code = self.code;
         let steps = code.steps.iter().enumerate();
@@ -155,7 +154,7 @@ impl<'a> Values<'_, '_, 'a> {
             Some(Known::Pointer) | None => None,
         };
         match (isa::row(instruction.op()).operation, &step.sources[..]) {
-            // All bits of a predicate that is true are set.
+            // A true predicate has all bits set.
             (Operation::Move, [Source::Constant(bits)]) if predicates => Some(Known::Bit(*bits != 0)),
             (Operation::Move, [a]) if step.defines.len() == 1 => self.source(a, depth),
             (Operation::Address, [a]) if instruction.has("global") => self.source(a, depth),
@@ -194,7 +193,7 @@ impl<'a> Values<'_, '_, 'a> {
         }
     }
 
-    /// Returns the outcome of a comparison for equality of a known value and 0.
+    /// Returns the outcome of an equality comparison between a known value and 0.
     fn null_test(&mut self, step: &Step<'_, 'a>, instruction: &Instruction<'a>, depth: u32) -> Option<bool> {
         let operation = isa::row(instruction.op()).operation;
         let compares = operation == Operation::Comparison(Comparison::ToPredicate);
@@ -218,7 +217,7 @@ impl<'a> Values<'_, '_, 'a> {
         Some(not_zero != equal)
     }
 
-    /// Returns true for a load of a whole parameter that is a pointer.
+    /// Returns true for a load of a whole non-null pointer parameter.
     fn is_parameter(&self, step: &Step<'_, 'a>, instruction: &Instruction<'a>) -> bool {
         let [Source::Memory(Place::Parameter(parameter), 0)] = step.sources[..] else { return false };
         let whole = instruction.space() == Some(Space::Param)

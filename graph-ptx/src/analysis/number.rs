@@ -1,16 +1,19 @@
-//! Parameters that are declared as buffers but used as numbers.
+//! Finds parameters that are declared as buffers but used as numbers.
+//!
+//! The analysis follows a parameter's bits forward from its loads, through moves and additions, to steps that only
+//! make sense for a number, such as multiplications and divisions.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, Opcode, Operation, Selection};
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
-/// The maximum number of values that are followed.
+/// The maximum number of values followed.
 const MOST_VALUES: usize = 64;
 
-/// Returns the first step that uses the bits of a parameter as a number, and true if that is certain. Addresses may be
-/// compared with one another and subtracted, but not multiplied. Comparisons with null and masks of an address are
-/// inconclusive.
+/// Returns the first step that uses the bits of a parameter as a number; the flag is true if this is certain.
+/// Addresses may be compared with each other and subtracted, but not multiplied. Comparisons of an address with null
+/// and masks of an address are inconclusive.
 pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)> {
     let loads = code.steps.iter().filter(|step| {
         step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ld)
@@ -46,15 +49,15 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
     found
 }
 
-/// The use of a value by a step.
+/// The way in which a step uses a value.
 enum Usage {
-    /// The bits are unchanged, or a constant is added.
+    /// Moves the bits, or adds a constant.
     Moved,
-    /// Another value is added or subtracted.
+    /// Adds or subtracts another value.
     Displaced,
-    /// The value is used as a number. True if that is certain.
+    /// Uses the value as a number. True if this is certain.
     Number(bool),
-    /// The use is inconclusive.
+    /// Any other, inconclusive use.
     Otherwise,
 }
 

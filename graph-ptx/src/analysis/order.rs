@@ -1,4 +1,7 @@
-//! The execution order of two accesses of a kernel, through calls.
+//! The execution order of two accesses of a kernel, across calls.
+//!
+//! Each access is a path of calls that ends in a step. Where two paths part, dominance and reachability in one
+//! function decide the order. `access` uses it to prove that a load precedes every store that can reach it.
 
 use crate::analysis::code::{Code, StepId};
 use crate::analysis::effect;
@@ -6,12 +9,12 @@ use crate::analysis::flow::Flow;
 use crate::isa::{self, ControlFlow};
 use std::collections::BTreeMap;
 
-/// Caches the results for each block.
+/// The queries, with cached results.
 pub(crate) struct Order<'f, 'c, 'm, 'a> {
     pub flow: &'f Flow<'c, 'm, 'a>,
-    /// The blocks reachable from a block, by the instance and the block.
+    /// The blocks reachable from a block, by instance and block.
     pub reached: BTreeMap<(u32, u32), Vec<bool>>,
-    /// One flag for each step of an instance: true if a thread may have synchronised with others before it.
+    /// One flag per step of an instance: true if a thread may have synchronised with others before it.
     pub waited: BTreeMap<u32, Vec<bool>>,
 }
 
@@ -20,7 +23,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         &self.flow.instances[instance as usize].code
     }
 
-    /// Returns the blocks reachable from the step's block.
+    /// Returns the blocks reachable from the block of the step.
     fn reached(&mut self, StepId { instance, step }: StepId) -> &[bool] {
         let block = self.code(instance).steps[step as usize].block;
         if !self.reached.contains_key(&(instance, block)) {
@@ -30,11 +33,11 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         &self.reached[&(instance, block)]
     }
 
-    /// Returns true if provably no thread has stored before the load: the load precedes the store on every path to it, or
-    /// the store cannot reach the load, and no other thread that has stored can synchronise with this one.
+    /// Returns true if no thread can have stored before the load. This holds if the load precedes the store on every
+    /// path to the store. It also holds if the store cannot reach the load and no thread that has stored can
+    /// synchronise with this one before its load.
     pub fn nothing_before(&mut self, load: &[StepId], store: &[StepId]) -> bool {
         let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
-            // The load and the store are one atomic.
             return true;
         };
         let Some(&StepId { step: stored, .. }) = store.get(apart) else { return false };
@@ -52,7 +55,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         }
         let comes_to =
             (same_block && stored < loaded) || self.reached(StepId { instance, step: stored })[at_block];
-        // A loop around one of the calls may run all of it again.
+        // A loop around one of the calls may execute all of it again.
         let again = load[..apart].iter().any(|&call| {
             let block = self.code(call.instance).steps[call.step as usize].block as usize;
             self.reached(call)[block]
@@ -64,7 +67,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         !(waits && store.iter().any(|&at| self.waits_after(at)))
     }
 
-    /// Returns true if every path of the step's function to its end executes the step.
+    /// Returns true if every path through the step's function executes the step.
     fn is_always_done(&self, StepId { instance, step }: StepId) -> bool {
         let code = self.code(instance);
         let step = &code.steps[step as usize];
@@ -102,7 +105,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     }
 }
 
-/// Returns one flag for each step: true if some instruction before it may have synchronised with other threads.
+/// Returns one flag per step: true if an instruction before it may have synchronised with other threads.
 fn after_waiting(code: &Code<'_, '_>) -> Vec<bool> {
     let mut waited = vec![false; code.cfg.blocks.len()];
     let waits = |at: usize| code.steps[at].instruction.is_some_and(effect::synchronises);

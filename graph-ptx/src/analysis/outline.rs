@@ -1,8 +1,11 @@
-//! Slices an [`Outline`] out of a kernel: the stores through some of its pointers, or all loads and stores, and the integer
-//! arithmetic and branches that decide on their execution and addresses.
+//! Computes the backward slice ([`Outline`]) of a kernel's accesses: the stores through some of its pointers, or all
+//! loads and stores, with the integer arithmetic and the branches that determine their execution and addresses.
 //!
-//! Loops and branches that none of this depends on are left out: threads are assumed to leave them. A `trap` fails the
-//! launch, so edges into it count as not taken.
+//! Input: the points-to analysis and the accesses. Output: a small program that [`coverage`](crate::coverage)
+//! interprets. Loops and branches that do not affect the accesses are omitted: threads are assumed to leave them.
+//! Edges into a `trap` count as never taken, because a trap fails the launch. `control` has the control dependences,
+//! `lower` the translation of steps, `registers` the data registers of the accesses. launch, so edges into it count
+//! as not taken.
 
 mod control;
 mod lower;
@@ -18,26 +21,26 @@ use lower::Lower;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Kernels of more steps have no outline.
+/// The maximum number of steps of a kernel; longer ones have no slice.
 const MOST_STEPS: usize = 100_000;
 
-/// The accesses of an outline.
+/// The kind of accesses that a slice contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accesses {
     Reads,
     Writes,
 }
 
-/// A pointer parameter to outline, with the accesses through it.
+/// A pointer parameter to slice, with the accesses through it.
 pub(crate) struct Wanted<'t> {
     pub parameter: u32,
     pub accesses: Accesses,
     pub touched: &'t [Touched],
-    /// The reason that it may also be accessed in another way.
+    /// The reason that it may be accessed in an unfollowed way, if any.
     pub foreign: Option<String>,
 }
 
-/// Returns the outline of a kernel. `scalars` marks the parameters that are integers by value.
+/// Returns the backward slice of a kernel's accesses. `scalars` marks the parameters that are integers by value.
 pub(crate) fn outline(
     flow: &Flow<'_, '_, '_>,
     wanted: Vec<Wanted<'_>>,
@@ -97,7 +100,7 @@ pub(crate) fn outline(
     Outline { values, blocks, notes, parameters, instructions, loops }
 }
 
-/// Returns true for a load or a store of known size.
+/// Returns true for a load or store of known size through one address.
 fn is_plain(body: &Body<'_, '_>, touched: &Touched, accesses: Accesses) -> bool {
     let (how, effect) = match accesses {
         Accesses::Writes => (AccessKind::Write, Effect::Store),
@@ -111,10 +114,10 @@ fn is_plain(body: &Body<'_, '_>, touched: &Touched, accesses: Accesses) -> bool 
     touched.how == how && plain && addresses == 1
 }
 
-/// The steps and branches that stores depend on.
+/// The steps and branches that the accesses depend on.
 struct Needed {
     steps: BTreeSet<u32>,
-    /// Blocks whose final branch is needed.
+    /// The blocks whose final branch is needed.
     branches: BTreeSet<u32>,
 }
 
@@ -130,7 +133,7 @@ impl Needed {
         let mut queue: Vec<u32> = stores.keys().copied().collect();
         let mut blocks: Vec<u32> = Vec::new();
         let mut seen = BTreeSet::new();
-        // Every store depends on the blocks in which a thread may end.
+        // Every access depends on the blocks in which a thread may end.
         blocks.extend(&control.ending);
         loop {
             while let Some(block) = blocks.pop() {
@@ -152,7 +155,7 @@ impl Needed {
             blocks.push(step.block);
             let store = stores.contains_key(&at);
             if step.instruction.is_none() {
-                // A phi depends on the edge by which its block was entered.
+                // A phi depends on the edge through which its block was entered.
                 blocks.extend(&body.cfg.blocks[step.block as usize].predecessors);
             } else if !store && lower::is_opaque(body, at, pointers, scalars).is_some() {
                 continue;
@@ -180,9 +183,9 @@ struct Cut<'c, 'm, 'a> {
     control: &'c Control,
     needed: &'c Needed,
     stores: &'c BTreeMap<u32, u32>,
-    /// The numbers of blocks in the outline.
+    /// The index in the slice by block of the kernel.
     blocks: HashMap<u32, u32>,
-    /// Blocks in the order of their numbers.
+    /// The blocks of the kernel by index in the slice.
     queue: Vec<u32>,
 }
 
@@ -194,7 +197,8 @@ impl Cut<'_, '_, '_> {
             let cut = self.block(block);
             blocks.push(cut);
         }
-        // The sources of phis still name blocks of the kernel. Edges from blocks outside of the outline are never taken.
+        // The sources of phis still have the kernel's block numbers. Edges from blocks outside of the slice are never
+        // taken.
         for block in &mut blocks {
             for phi in &mut block.phis {
                 phi.sources = phi
@@ -271,7 +275,6 @@ impl Cut<'_, '_, '_> {
                     join: self.number(join),
                 }
             }
-            // Such kernels were refused before.
             Terminator::Many => End::Exit,
         };
         Block { phis, ops, end }

@@ -1,16 +1,15 @@
-//! Splits registers with several definitions into one value a definition.
+//! Splits registers with several definitions into one value per definition.
 //!
-//! Phis are placed on the iterated dominance frontier of the definitions, for registers that some block reads before
-//! defining them (semi-pruned form). Renaming walks the dominator tree with an undo log.
+//! Phis are placed on the iterated dominance frontier of the definitions (Cytron et al., 1991), for registers that
+//! some block reads before it defines them (semi-pruned form). Renaming walks the dominator tree with an undo log.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::isa::{self, ControlFlow};
 
-/// Splits the registers of a body whose steps name registers.
+/// Splits the registers of a body whose steps still name registers.
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     let registers = code.values as usize;
     let mut definitions = vec![0u32; registers];
-    // An argument is defined at the entry.
     for &argument in code.arguments.iter().filter(|&&argument| argument != NONE) {
         definitions[argument as usize] += 1;
     }
@@ -21,7 +20,7 @@ pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
     }
     let returns = code.function.parameters.len();
     let returned: Vec<u32> = code.arguments[returns..].to_vec();
-    // The caller reads a return register, which gets a value at each `ret`.
+    // The caller reads a return register, which has a value at each `ret`.
     for &register in returned.iter().filter(|&&register| register != NONE) {
         definitions[register as usize] = definitions[register as usize].max(2);
     }
@@ -89,12 +88,12 @@ fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
     phis
 }
 
-/// Returns the steps of each block, after its phis, which have neither definitions nor sources yet.
+/// Returns the steps of each block, preceded by its phis. The phis have neither definitions nor sources yet.
 fn with_phis<'m, 'a>(code: &mut Code<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step<'m, 'a>>> {
     let mut by_block: Vec<Vec<Step<'_, '_>>> = phis.iter().map(|_| Vec::new()).collect();
     for (block, registers) in phis.iter().enumerate() {
         let predecessors = code.cfg.blocks[block].predecessors.len();
-        // The phi of the entry also has the initial value as a source.
+        // The entry's phi also has the initial value as a source.
         let sources = predecessors + usize::from(block == 0);
         for _ in registers {
             by_block[block].push(Step {
@@ -156,7 +155,7 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: 
     code.steps = by_block.into_iter().flatten().collect();
 }
 
-/// Returns the blocks that each block dominates immediately.
+/// Returns the blocks that each block immediately dominates.
 fn dominated(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     let blocks = code.cfg.blocks.len();
     let mut children = vec![Vec::new(); blocks];
@@ -166,7 +165,7 @@ fn dominated(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     children
 }
 
-/// Gives the values at the end of a block to the phis of its successors.
+/// Passes the values at the end of a block to the phis of its successors.
 fn give<'a>(
     code: &Code<'_, '_>,
     block: u32,
@@ -198,7 +197,7 @@ struct Renaming<'s> {
 }
 
 impl<'s> Renaming<'s> {
-    /// Returns the state at the entry: a split register is undefined, an argument has the caller's value.
+    /// Returns the state at the entry: split registers are undefined and arguments have the caller's values.
     fn new(code: &Code<'_, '_>, split: &'s [bool]) -> Renaming<'s> {
         let mut current: Vec<u32> =
             (0..split.len()).map(|at| if split[at] { NONE } else { at as u32 }).collect();
@@ -248,7 +247,7 @@ impl<'s> Renaming<'s> {
         for (keep, &register) in step.keeps.iter_mut().zip(&step.defines) {
             *keep = match register {
                 NONE => NONE,
-                // The register is defined here alone, so it had no value before.
+                // The register has no other definition, so it had no value before.
                 register if !self.split[register as usize] => NONE,
                 register => self.current[register as usize],
             };

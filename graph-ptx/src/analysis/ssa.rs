@@ -1,7 +1,7 @@
-//! A body with its names resolved, each register defined once.
+//! Builds the static single assignment form of a body, with resolved names.
 //!
-//! Registers with one definition keep their number. Registers with several are split, with a phi where definitions meet. A
-//! guarded definition may leave the old value, which is a further source of it.
+//! Registers with one definition keep their number. `rename` splits registers with several, with a phi where
+//! definitions meet. A guarded definition may keep the previous value, which is therefore a further source.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
@@ -11,21 +11,20 @@ use crate::isa;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
 use std::collections::{BTreeMap, HashMap};
 
-/// Functions with more blocks are not analysed: all of their effects are unknown.
+/// The maximum number of blocks of an analysed function; the effects of larger ones are unknown.
 const MOST_BLOCKS: usize = 10_000;
-/// Registers of ranges up to this number are looked up without hashing.
+/// The number of registers of ranges that are looked up without hashing.
 const DENSE: u64 = 1 << 20;
 
-/// Guards of known value, by the statement of the instruction: true if it is executed whenever it is reached.
+/// Guards of known value, by statement: true if the instruction is executed whenever it is reached.
 pub(crate) type Guards = BTreeMap<u32, bool>;
 
-/// Builds the static single assignment form of a function. `None` if it has no body, or one that is too large.
+/// Builds the static single assignment form of a function. `None` if it has no body, or if its body is too large.
 pub(crate) fn build<'m, 'a>(function: &'m Function<'a>, globals: &Globals<'_, 'a>) -> Option<Code<'m, 'a>> {
     build_guarded(function, globals, &Guards::new())
 }
 
-/// Does the same where some guards are known. Instructions that are never executed, and blocks that are never
-/// reached, are left out.
+/// Like [`build`], with some known guards. Instructions that are never executed and unreachable blocks are omitted.
 pub(crate) fn build_guarded<'m, 'a>(
     function: &'m Function<'a>,
     globals: &Globals<'_, 'a>,
@@ -52,11 +51,11 @@ struct Lower<'m, 'a, 'g> {
     /// Ranges of the outermost scope, such as `%rd<9>`: prefix, count, and first index in `dense`.
     ranges: Vec<(&'a str, u64, usize)>,
     dense: Vec<u32>,
-    /// True if an inner scope declares a register that begins with `%`.
+    /// True if an inner scope declares a register whose name begins with `%`.
     inner: bool,
     registers: HashMap<(u32, u64), u32>,
     count: u32,
-    /// Local variables by statement.
+    /// Local variables by declaring statement.
     local_of: HashMap<u32, u32>,
     locals: Vec<&'m Variable<'a>>,
     arguments: Vec<u32>,
@@ -141,7 +140,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
     }
 
-    /// Lowers an instruction, which `always` is executed, whatever its guard.
+    /// Lowers an instruction. If `always` is true, its guard is ignored.
     fn step(&mut self, instruction: &'m Instruction<'a>, block: u32, always: bool) -> Step<'m, 'a> {
         let scope = instruction.scope;
         let guard = instruction.guard.filter(|_| !always).map(|guard| {
@@ -175,7 +174,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         for operand in rest {
             self.source(scope, operand, &mut step.sources);
         }
-        // One value can stand for both here, since the renaming replaces it by the previous value of the register.
+        // The defined value stands for the previous one here; renaming replaces it.
         if guard.is_some() || partly || effect::updates_first_operand(instruction) {
             step.keeps.clone_from(&step.defines);
         }
@@ -217,8 +216,8 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         step.call = Some(Box::new(call));
     }
 
-    /// Adds the values that an operand defines. Returns true for a component of a vector register, whose other components
-    /// keep their values.
+    /// Adds the values that an operand defines. Returns true for a component of a vector register, whose other
+    /// components keep their values.
     fn defined(&mut self, scope: u32, operand: &Operand<'a>, step: &mut Step<'m, 'a>) -> bool {
         let mut partly = false;
         let mut one = |lower: &mut Self, name: &'a str| {
@@ -281,7 +280,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
     }
 
-    /// Flattens the sources of an operand. The parser limits the nesting of lists.
+    /// Appends the sources of a nested operand. The parser limits the nesting.
     fn flat(&mut self, scope: u32, operand: &Operand<'a>, into: &mut Vec<Source<'a>>) {
         self.source(scope, operand, into);
     }

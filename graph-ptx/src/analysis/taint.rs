@@ -1,9 +1,10 @@
 //! Taint analysis: a forward data-flow analysis of labels on static single assignment form.
 //!
-//! A label stands for a source, such as a parameter. It propagates from the operands of a step (sources, addresses, guards,
-//! old values kept by a guarded definition) to the values that the step defines; through the body's own parameter
-//! variables, which pass values of calls; through followed memory, as one cell; through the carry flag; and, if the rules
-//! ask for it, from the condition of a branch to its control-dependent steps.
+//! A label represents a source such as a parameter. Labels propagate from the operands of a step (sources, addresses,
+//! guards, and previous values kept by a guarded definition) to the values that the step defines. They also propagate
+//! through the body's parameter variables, which pass the values of calls; through followed memory, modelled as one
+//! cell; and through the carry flag. If the rules ask for it, they propagate from the condition of a branch to its
+//! control-dependent steps. ask for it, from the condition of a branch to its control-dependent steps.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -11,7 +12,7 @@ use crate::isa::{self, ControlFlow, Hidden};
 use crate::syntax::{Instruction, Space};
 use std::ops::Range;
 
-/// A set of labels, as a bit mask.
+/// A set of labels as a bit mask.
 pub(crate) type Labels = u64;
 
 /// The labels of a step's results.
@@ -19,18 +20,18 @@ pub(crate) type Labels = u64;
 pub(crate) enum Transfer {
     /// The labels of all operands.
     Reads,
-    /// These labels, and those of the old values that a guarded definition keeps.
+    /// These labels, and those of the previous values that a guarded definition keeps.
     Only(Labels),
-    /// The labels of all operands, and these.
+    /// The labels of all operands and these.
     ReadsAnd(Labels),
 }
 
-/// The sources of labels, and their propagation through instructions.
+/// The sources of labels and their propagation through instructions.
 pub(crate) trait Rules {
     /// Returns the labels of a step's results.
     fn transfer(&self, step: &Step<'_, '_>) -> Transfer;
 
-    /// Returns the labels of a parameter of the function, by its index. The returns are numbered after the parameters.
+    /// Returns the labels of a parameter of the function, by index. The returns are numbered after the parameters.
     fn parameter(&self, parameter: u32) -> Labels;
 
     /// Returns true for a load or store of followed memory.
@@ -40,27 +41,27 @@ pub(crate) trait Rules {
     fn through_branches(&self) -> bool;
 }
 
-/// The labels of a part of a body.
+/// The labels in a part of a body.
 pub(crate) struct Taint<'c, 'm, 'a, R> {
     code: &'c Code<'m, 'a>,
     rules: R,
-    /// The labels of each cell: values, then variables of the body, then followed memory, then the carry flag.
+    /// The labels of each cell: values, variables of the body, followed memory, the carry flag, in this order.
     cells: Vec<Labels>,
-    /// The readers of each cell among the analysed steps: `readers[first[cell]..first[cell + 1]]`.
+    /// The analysed steps that read each cell: `readers[first[cell]..first[cell + 1]]`.
     first: Vec<u32>,
     readers: Vec<u32>,
-    /// By block: its range of steps, if it is analysed.
+    /// The range of steps of each block; `None` if the block is not analysed.
     ranges: Vec<Option<Range<u32>>>,
-    /// By block: the labels of the conditions that control it.
+    /// The labels of the conditions that control each block.
     control: Vec<Labels>,
-    /// By block: the analysed blocks that it dominates immediately. Empty if branches propagate no labels.
+    /// The analysed blocks that each block immediately dominates. Empty if branches do not propagate labels.
     dominated: Vec<Vec<u32>>,
     queue: Vec<u32>,
     queued: Vec<bool>,
 }
 
 impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
-    /// Prepares the analysis of the steps of some blocks. [`Taint::settle`] computes the fixed point.
+    /// Prepares the analysis of the steps of some blocks. [`Taint::settle`] computes the fixpoint.
     pub fn new(code: &'c Code<'m, 'a>, blocks: impl Iterator<Item = u32>, rules: R) -> Self {
         let all = code.ranges();
         let mut ranges = vec![None; all.len()];
@@ -94,7 +95,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         ranges.into_iter().flatten()
     }
 
-    /// Lists the readers of each cell.
+    /// Builds the index of the readers of each cell.
     fn index(&mut self) {
         let mut counts = vec![0u32; self.cells.len() + 1];
         let mut reads = Vec::new();
@@ -233,11 +234,11 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         }
     }
 
-    /// Propagates labels to a fixed point.
+    /// Propagates labels to a fixpoint.
     ///
     /// # Complexity
     ///
-    /// Each step is evaluated once for each label of each cell that it reads.
+    /// Each step is evaluated at most once for each label of each cell that it reads.
     pub fn settle(&mut self) {
         let steps: Vec<u32> = self.steps().collect();
         steps.into_iter().rev().for_each(|step| self.enqueue(step));
@@ -264,7 +265,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         }
     }
 
-    /// Labels the blocks that depend on a block's branch.
+    /// Adds labels to the blocks that depend on the branch of a block.
     fn decided(&mut self, block: u32, labels: Labels) {
         let blocks = &self.code.cfg.blocks;
         let successors = blocks[block as usize].successors.iter().copied();
@@ -282,7 +283,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     }
 }
 
-/// Returns true for a step at which control diverges, or leaves the function.
+/// Returns true for a step at which control diverges or leaves the function.
 pub(crate) fn diverges(step: &Step<'_, '_>) -> bool {
     step.instruction.is_some_and(|instruction| match isa::row(instruction.op()).flow {
         ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return | ControlFlow::Exit => true,

@@ -1,4 +1,7 @@
-//! Backward traversal of the steps that define a value.
+//! Backward walks over the definitions of a value.
+//!
+//! `condition` and `extent` use them to see through copies, to recognise parameters, and to tell values that depend
+//! on the thread index from uniform ones.
 
 use crate::analysis::code::{Code, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
@@ -6,7 +9,7 @@ use crate::isa::{self, Operation, Threads, Yields, register, unfollowed};
 use crate::syntax::Class;
 use std::collections::BTreeSet;
 
-/// Follows a value through moves and conversions between integers.
+/// Returns the value that a value copies, through moves and conversions between integers.
 pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
     for _ in 0..8 {
         let Some(step) = definition(code, value) else { return value };
@@ -41,7 +44,8 @@ pub(crate) fn definition<'s, 'm, 'a>(code: &'s Code<'m, 'a>, value: u32) -> Opti
     code.steps.get(at as usize)
 }
 
-/// Returns the special registers that a value is computed from, without going through memory. `None` if they are unknown.
+/// Returns the special registers that a value is computed from, other than through memory. `None` if they are
+/// unknown.
 pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
     let mut found = BTreeSet::new();
     let (mut stack, mut seen) = (vec![value], BTreeSet::new());
@@ -64,7 +68,6 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
             match source {
                 Source::Special(name) => match register(name).map_or(Threads::Other, |found| found.threads())
                 {
-                    // Block and grid sizes are equal for all threads.
                     Threads::BlockSize | Threads::GridSize => {}
                     Threads::ThreadIndex | Threads::BlockIndex | Threads::Lane | Threads::Other => {
                         found.insert(*name);
@@ -78,7 +81,7 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
     Some(found)
 }
 
-/// Returns the parameter that a step loads whole.
+/// Returns the parameter that a step loads as a whole.
 pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
     let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };

@@ -1,16 +1,19 @@
-//! Transfer functions of arithmetic on addresses.
+//! Transfer functions of the points-to analysis for arithmetic.
+//!
+//! Each one maps the abstract values of the operands to that of the result. A result that drops bits of an address
+//! reports a leak: the location of the address then counts as exposed.
 
 use crate::analysis::value::Value;
 use crate::isa::{self, Arithmetic, Bitwise, Operation};
 use crate::syntax::{Class, Instruction};
 
-/// A mask below this drops all bits of an address; its complement keeps them.
+/// A mask below this drops all bits of an address; the complement of such a mask keeps them.
 const LOW_BITS: u64 = 1 << 16;
 
 /// The result of a transfer function.
 pub(crate) struct Computed {
     pub value: Value,
-    /// True if bits of an address went into a result that counts as no address.
+    /// True if bits of an address flow into a result that does not count as an address.
     pub leaks: bool,
 }
 
@@ -18,13 +21,12 @@ fn seen(value: Value) -> Computed {
     Computed { value, leaks: false }
 }
 
-/// Evaluates an instruction from registers to registers.
+/// Evaluates an instruction that computes registers from registers.
 pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Computed {
     let ty = instruction.types().next_back();
     let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
     let derived = || Value::derived(sources);
     seen(match (isa::row(instruction.op()).operation, sources) {
-        // The result of a comparison holds no bits of an address.
         (Operation::Comparison(_), _) => Value::Plain,
         (Operation::Move | Operation::Address, [value]) if wide && instruction.operands.len() == 2 => {
             if unpacks(instruction) {
@@ -89,7 +91,6 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             value.join(b);
             value
         }
-        // Narrow forms, other numbers of operands, and operations that combine bits in unmodelled ways.
         (
             Operation::None
             | Operation::Move
@@ -106,7 +107,7 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
     })
 }
 
-/// Returns true if the lower 32 bits of an integer are those of the converted one.
+/// Returns true if a conversion keeps the lower 32 bits of an integer.
 fn keeps_32_bits(instruction: &Instruction<'_>) -> bool {
     instruction.types().all(|ty| ty.size() >= 4 && ty.class() != Class::Float)
 }
@@ -118,7 +119,7 @@ fn unpacks(instruction: &Instruction<'_>) -> bool {
 fn product(a: &Value, b: &Value) -> Value {
     match (a, b.as_constant(), b, a.as_constant()) {
         (value, Some(factor), _, _) | (_, _, value, Some(factor)) => value.times(factor),
-        // The offset becomes unknown, and loose bits are no longer loose.
+        // The offset becomes unknown, and loose bits are no longer tracked.
         _ => Value::derived([a, b]),
     }
 }

@@ -1,28 +1,31 @@
 //! Commutativity of updates, joined over all accesses through a pointer.
+//!
+//! Launches that only update a buffer by the same reduction need no order between them. The lattice is flat: no
+//! access at the bottom, ordered accesses at the top, reads and each kind of reduction between.
 
 use crate::analysis::code::{Code, NONE, Step};
 use crate::analysis::effect::AccessKind;
 use crate::isa::{self, Addresses};
 use crate::syntax::{Instruction, Type};
 
-/// The accesses of launches through a pointer, by the effect of their order.
+/// The accesses of a launch through a pointer, by the effect of their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// Accesses whose result depends on the order, or is unknown.
+    /// The result depends on the order of the accesses, or is unknown.
     #[default]
     Ordered,
     /// No accesses.
     Nothing,
     /// Only reads.
     Reads,
-    /// Reductions with unused results, all of this operation and type (`add.u32`), at device scope or wider. They commute
-    /// with reductions of the same operation and type: an atomic access is aligned to its size, so accesses of one size
-    /// never overlap partially.
+    /// Reductions with unused results, all with this operation and type (such as `add.u32`), at device scope or
+    /// wider. They commute with reductions of the same operation and type. An atomic access is aligned to its size,
+    /// so that accesses of one size never overlap partially.
     Reduction(String),
 }
 
 impl Update {
-    /// Returns the join of two accesses.
+    /// Returns the join of the updates of two accesses.
     pub(crate) fn and(self, other: Update) -> Update {
         match (self, other) {
             (Update::Nothing, other) => other,
@@ -45,7 +48,7 @@ impl Update {
     }
 }
 
-/// Returns true if nothing reads the values that a step defines.
+/// Returns true if no instruction reads the values that a step defines.
 pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool {
     step.defines.iter().all(|&value| {
         value == NONE
@@ -54,7 +57,7 @@ pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool
     })
 }
 
-/// Returns the operation and the type of a `red` or `atom` that commutes with itself.
+/// Returns the operation and type of a `red` or `atom` that commutes with itself.
 fn reduction(instruction: &Instruction<'_>) -> Option<String> {
     if isa::row(instruction.op()).addresses != Addresses::Update {
         return None;

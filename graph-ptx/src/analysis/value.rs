@@ -1,33 +1,33 @@
 //! The lattice of the points-to analysis: the possible origins of a value.
 //!
-//! A value is a small set of sums of origins with coefficients, or it is mixed: computed from some origins in a way that is
-//! not followed. An origin is something that has an address, or a parameter that is one. All other bits are loose: they can
-//! be an address only without an origin, since beside one they are an index.
+//! A value is a small set of sums of origins with coefficients, or it is mixed: computed from some origins in an
+//! untracked way. An origin is an abstract location with an address, or a pointer parameter. All other bits are
+//! loose: a sum of loose bits may be an address, but in a sum with an origin they are only an index.
 
-/// An address that the analysis knows, by number.
+/// The number of an origin.
 pub(crate) type Origin = u32;
 
 /// A set of loose bits.
 pub(crate) type Loose = u128;
 
-/// The loose bit of values from unmodelled memory. The lower bits are those of words of parameters that are no pointers, and
-/// of elements loaded through pointers.
+/// The loose bit of values from unmodelled memory. The lower bits represent words of parameters that are not
+/// pointers, and elements loaded through pointers.
 pub(crate) const MEMORY: Loose = 1 << 127;
 
-/// The maximum numbers of sums of a value and of origins of a sum; beyond them a value is mixed.
+/// The maximum number of sums of a value and of origins of a sum; beyond them a value is mixed.
 const MOST_SUMS: usize = 6;
 const MOST_TERMS: usize = 3;
 
-/// Origins with their coefficients, loose bits and a constant.
+/// A sum of origins with coefficients, loose bits and a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     terms: [(Origin, i64); MOST_TERMS],
     count: u8,
-    /// Loose bits. Empty if there are origins.
+    /// The loose bits. Empty if there are origins.
     pub loose: Loose,
-    /// Words of which the lower 32 bits are a half. Empty if there are origins.
+    /// The words that the lower 32 bits may be a half of. Empty if there are origins.
     halves: Loose,
-    /// The constant, if it is the same in every execution.
+    /// The constant, if it is the same on all paths.
     pub offset: Option<i64>,
 }
 
@@ -39,7 +39,7 @@ impl Sum {
         &self.terms[..self.count as usize]
     }
 
-    /// Returns the origin of a sum that is one origin plus an offset.
+    /// Returns the origin if the sum is one origin plus an offset.
     pub fn direct(&self) -> Option<Origin> {
         match self.terms() {
             [(origin, 1)] => Some(*origin),
@@ -47,7 +47,7 @@ impl Sum {
         }
     }
 
-    /// Returns true if the sum can be an address.
+    /// Returns true if the sum may be an address.
     pub fn traced(&self) -> bool {
         self.count > 0 || self.loose != 0
     }
@@ -92,7 +92,7 @@ impl Sum {
     }
 }
 
-/// The abstract value of a register or of a cell of memory.
+/// The abstract value of a register or memory cell.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Value {
     /// No value yet.
@@ -102,7 +102,7 @@ pub(crate) enum Value {
     Plain,
     /// One of several sums with different terms.
     Sums(Vec<Sum>),
-    /// A value computed from these origins in an unknown way. Sorted.
+    /// A value computed from these origins in an untracked way. Sorted.
     Mixed(Vec<Origin>),
 }
 
@@ -136,7 +136,7 @@ impl Value {
         }
     }
 
-    /// Returns the sums that can be an address. `None` for a mixed value.
+    /// Returns the sums that may be an address. `None` for a mixed value.
     pub fn addresses(&self) -> Option<impl Iterator<Item = &Sum>> {
         let sums: &[Sum] = match self {
             Value::Sums(sums) => sums,
@@ -155,7 +155,7 @@ impl Value {
         }
     }
 
-    /// Returns every origin in the value.
+    /// Returns all origins of the value.
     pub fn origins(&self) -> Vec<Origin> {
         match self {
             Value::Bottom | Value::Plain => Vec::new(),
@@ -170,7 +170,7 @@ impl Value {
         }
     }
 
-    /// Returns the number of origins or sums that it is made of.
+    /// Returns the number of origins or sums of the value.
     pub fn len(&self) -> usize {
         match self {
             Value::Bottom | Value::Plain => 0,
@@ -187,22 +187,22 @@ impl Value {
         }
     }
 
-    /// Returns the value of 32 bits that are half of a word.
+    /// Returns the value of 32 bits that are a half of these words.
     pub fn half(bits: Loose) -> Value {
         Value::Sums(vec![Sum { halves: bits, ..Sum::PLAIN }])
     }
 
-    /// Returns the words of which the value is, or may be, a half.
+    /// Returns the words that the value may be a half of.
     pub fn halves(&self) -> Loose {
         self.sums().iter().fold(0, |halves, sum| halves | sum.halves)
     }
 
-    /// Returns the loose bits, with those beside origins.
+    /// Returns the loose bits of all sums.
     pub fn loose_bits(&self) -> Loose {
         self.sums().iter().fold(0, |loose, sum| loose | sum.loose)
     }
 
-    /// Returns the value of 32 bits, or of these with zeros or signs before them.
+    /// Returns the value of the lower 32 bits, possibly extended to 64.
     pub fn lower_half(&self) -> Value {
         match self.halves() {
             halves if halves != 0 && !self.has_origins() => Value::half(halves),
@@ -210,7 +210,7 @@ impl Value {
         }
     }
 
-    /// Returns the value of 64 bits that have these 32 as their upper half: a word may be loaded in two halves.
+    /// Returns the 64-bit value whose upper half is this one: a word may be loaded in two halves.
     pub fn upper_half(&self) -> Value {
         match self.halves() {
             halves if halves != 0 && !self.has_origins() => Value::loose(halves),
@@ -298,7 +298,7 @@ impl Value {
         self.plus(&Value::Plain, 1)
     }
 
-    /// Returns the value computed from others in an unknown way.
+    /// Returns a value computed from others in an untracked way.
     pub fn derived<'v>(values: impl IntoIterator<Item = &'v Value>) -> Value {
         let mut origins = Vec::new();
         for value in values {
@@ -308,7 +308,7 @@ impl Value {
     }
 }
 
-/// Adds a sum to sums with different terms. Returns true if they changed.
+/// Joins a sum into a set of sums with different terms. Returns true if the set changed.
 fn add(sums: &mut Vec<Sum>, sum: &Sum) -> bool {
     let Some(mine) = sums.iter_mut().find(|mine| mine.terms() == sum.terms()) else {
         sums.push(*sum);
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn joins_end() {
-        // With ever new coefficients the value becomes mixed, and stays so.
+        // With ever new coefficients the value becomes mixed and stays mixed.
         let mut value = Value::Bottom;
         let mut next = Value::address(1, 0);
         let mut changes = 0;

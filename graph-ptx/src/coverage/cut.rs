@@ -1,17 +1,21 @@
-//! Cuts of a box of threads: in each part, a question about an affine form has one answer.
+//! Cuts of a box of threads into parts in which a predicate on an affine form is uniform.
+//!
+//! The interpreter asks for a cut when an operation has different answers in a group. A cut splits the range of one
+//! index, or factors an index into two.
 
 use super::form::{Form, gcd};
 
 /// A way to cut a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// Into the indices below `at` and the others.
+    /// Splits an index at `at`: values below it, and the others.
     At { index: u32, at: u64 },
-    /// The index becomes `index + by * outer`; its count is a multiple of `by`.
+    /// Replaces the index by `index + by * outer`. `by` must divide its count.
     Factor { index: u32, by: u64 },
 }
 
-/// Returns a cut that leads towards parts in which `form < 0` holds everywhere or nowhere. The box must have both.
+/// Returns a cut towards parts in which `form < 0` holds for all threads or for none. The box must have threads of
+/// both kinds.
 pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
     let count = |index: u32| counts[index as usize];
     let mut largest: Vec<(u32, i128)> = form.terms.iter().copied().filter(|term| count(term.0) > 1).collect();
@@ -23,7 +27,7 @@ pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
         };
         let (least, most) = rest.range(counts);
         let count = i128::from(count(index));
-        // Below the first bound the sign is one for all threads, from the second bound on it is the other.
+        // Below the first bound all threads have one sign; from the second bound on all have the other.
         let (first, second) = if coefficient > 0 {
             (ceiling(-most, coefficient)?, ceiling(-least, coefficient)?)
         } else {
@@ -36,7 +40,7 @@ pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
             }
         }
     }
-    // Each index alone has both signs: the one with the fewest values is split into single values.
+    // Every index value has both signs. Bisect the index with the fewest values.
     let &(index, _) = largest.iter().min_by_key(|term| count(term.0))?;
     Some(Cut::At { index, at: count(index) / 2 })
 }
@@ -46,7 +50,7 @@ fn ceiling(a: i128, b: i128) -> Option<i128> {
     Some(a.checked_add(b - 1)?.div_euclid(b))
 }
 
-/// Returns `form / divisor` rounded down, or a cut that leads towards parts in which it is an affine form.
+/// Returns `form / divisor` rounded down, or a cut towards parts in which the quotient is an affine form.
 pub(super) fn quotient(form: &Form, divisor: i128, counts: &[u64]) -> Option<Result<Form, Cut>> {
     if divisor <= 0 || form.pointer.is_some() {
         return None;

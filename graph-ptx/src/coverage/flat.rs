@@ -1,27 +1,28 @@
-//! Parts of an outline in which the path of a thread is unknown. For an upper bound of its accesses, a thread is
-//! assumed to run all of their blocks, each after those that may precede it.
+//! Regions of a slice in which the path of a thread is unknown.
+//!
+//! For an upper bound of its accesses, a thread is assumed to run all blocks of the region in topological order.
 
 use super::outline::{End, LEAVE, Outline};
 use std::collections::BTreeSet;
 
-/// The blocks between a branch and the block where its paths join.
+/// The blocks between a branch and its join.
 #[derive(Clone, Debug)]
 pub(super) struct Flat {
-    /// The blocks that are still to be run, the next one last.
+    /// The blocks still to run, in reverse order.
     left: Vec<u32>,
     /// All of these blocks, and the block of the branch.
     all: BTreeSet<u32>,
-    /// The block where the paths join.
+    /// The block at which the paths join.
     pub join: u32,
 }
 
 impl Flat {
-    /// Returns the blocks behind a branch; `None` if there is a loop among them.
+    /// Returns the blocks after a branch; `None` if they contain a loop.
     pub fn of(outline: &Outline, branch: u32, successors: [u32; 2], join: u32) -> Option<Flat> {
         let mut done = BTreeSet::new();
         let mut open = BTreeSet::new();
         let mut order = Vec::new();
-        // Each block is pushed twice: to visit its successors, and to be listed after all of them.
+        // Each block is pushed twice: to visit its successors, then to append it after them.
         let mut stack: Vec<(u32, bool)> = successors.into_iter().map(|block| (block, false)).collect();
         while let Some((block, leaves)) = stack.pop() {
             if leaves {
@@ -53,7 +54,7 @@ impl Flat {
         self.left.pop()
     }
 
-    /// Returns true if a thread may come from that block.
+    /// Returns true if a thread may come from this block.
     pub fn has(&self, block: u32) -> bool {
         self.all.contains(&block)
     }

@@ -1,36 +1,36 @@
-//! The bytes that each block of a launch may access, and the proof that different blocks of two launches of one grid
-//! access different bytes.
+//! Footprints: the bytes that each block of a launch may access.
+//!
+//! [`apart`] proves that different blocks of two launches with the same grid access different bytes.
 
 use super::form::{Form, gcd};
 use super::launch::Unfollowed;
 use std::fmt;
 
-/// The maximum number of different accesses of a parameter; with more it is not followed.
+/// The maximum number of distinct accesses of a parameter; with more its footprint is unknown.
 pub(super) const MOST_TOUCHES: usize = 256;
 
-/// The blocks along one axis of the grid that make an access, and the growth of its address from block to block.
+/// The blocks along one grid axis that make an access, and the stride of the address per block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Axis {
     first: u64,
     count: u64,
-    /// `None` if it is one block.
+    /// `None` for a single block.
     stride: Option<i128>,
 }
 
-/// An access to `bytes` bytes from each of `constant + Σ stride · %ctaid + Σ coefficient · i`, with `i` below its
-/// count.
+/// Accesses of `bytes` bytes at `constant + Σ stride · %ctaid + Σ coefficient · i`, for all `i` below their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
     bytes: u64,
     constant: i128,
     axes: [Axis; 3],
-    /// The coefficients and counts of the indices that vary within a block.
+    /// The coefficients and counts of the indices that vary within a block. Sorted.
     inner: Vec<(i128, u64)>,
 }
 
 impl Touch {
-    /// Returns the access of an address over a box of threads, whose `%ctaid` are `places`. `None` if the address is no affine
-    /// form over these.
+    /// Returns the accesses at an address over a box of threads, whose `%ctaid` are `places`. `None` if the address
+    /// is not an affine form over `%ctaid` and indices within the block.
     pub(super) fn of(form: &Form, counts: &[u64], places: [&Form; 3], bytes: u64) -> Option<Touch> {
         let mut constant = form.constant;
         let mut axes = [Axis { first: 0, count: 1, stride: None }; 3];
@@ -68,18 +68,18 @@ impl Touch {
         Some(Touch { bytes, constant, axes, inner })
     }
 
-    /// Returns the number of bytes from each address.
+    /// Returns the size of each access in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the address, counted from the pointer, where all indices are 0.
+    /// Returns the offset from the pointer at which all indices are 0.
     pub fn start(&self) -> i128 {
         self.constant
     }
 
-    /// Returns the first block, the number of blocks and the growth of the address from block to block along each axis of the
-    /// grid: 0 for a single block.
+    /// Returns the first block, the number of blocks and the stride per block along each grid axis. The stride is 0
+    /// for a single block.
     pub fn axes(&self) -> [(u64, u64, i128); 3] {
         self.axes.map(|axis| (axis.first, axis.count, axis.stride.unwrap_or(0)))
     }
@@ -89,13 +89,13 @@ impl Touch {
         &self.inner
     }
 
-    /// Returns the access through a pointer that lies `bytes` bytes further.
+    /// Returns the accesses through a pointer that is `bytes` bytes further.
     fn moved(&self, bytes: u64) -> Option<Touch> {
         let constant = self.constant.checked_add(i128::from(bytes))?;
         Some(Touch { constant, ..self.clone() })
     }
 
-    /// Returns the first byte that it may access, and the byte behind the last one.
+    /// Returns the first byte that it may access, and the byte after the last one.
     fn hull(&self) -> Option<(i128, i128)> {
         let (mut least, mut most) = (self.constant, self.constant.checked_add(i128::from(self.bytes))?);
         for &(coefficient, count) in &self.inner {
@@ -134,7 +134,7 @@ impl Region {
         matches!(self, Region::Touches(touches) if touches.is_empty())
     }
 
-    /// Returns the accesses; `None` if they are not known.
+    /// Returns the accesses; `None` if they are unknown.
     pub fn touches(&self) -> Option<&[Touch]> {
         match self {
             Region::Touches(touches) => Some(touches),
@@ -142,7 +142,7 @@ impl Region {
         }
     }
 
-    /// Returns the reason that the bytes are not known, if they are not.
+    /// Returns the reason that the bytes are unknown; `None` if they are known.
     #[must_use]
     pub fn unknown(&self) -> Option<&Unfollowed> {
         match self {
@@ -161,8 +161,8 @@ impl fmt::Display for Region {
     }
 }
 
-/// Returns true if no block of a launch accesses a byte that a different block of another launch of the same grid
-/// accesses. `at` and `other_at` are the distances of the two pointers from the start of one buffer.
+/// Returns true if no block of a launch accesses a byte that a different block of another launch with the same grid
+/// accesses. `at` and `other_at` are the offsets of the two pointers in one buffer, in bytes.
 ///
 /// # Complexity
 ///
@@ -183,19 +183,19 @@ pub fn apart(one: &Region, at: u64, other: &Region, other_at: u64) -> bool {
     })
 }
 
-/// The same for two accesses; `None` for numbers that are too large.
+/// Like [`apart`], for two accesses; `None` on overflow.
 ///
-/// The addresses are sums over digits: the index of the block along each axis, and what varies within a block. Two equal
-/// addresses have equal digits where each stride is at least what all smaller ones reach, and all larger ones are
-/// multiples of what the digits up to it reach. Digits within a block may differ, those of the block are compared from the
-/// smallest stride on.
+/// An address is a sum of digits: the block index along each axis, and the indices within a block. Two equal
+/// addresses have equal digits under two conditions: each stride is at least the reach of all smaller ones, and all
+/// larger strides are multiples of the reach of the digits up to it. Digits within a block may differ. The digits of
+/// the block are compared in order of ascending stride.
 fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
     let (a, b) = (one.hull()?, other.hull()?);
     if a.1 <= b.0 || b.1 <= a.0 {
         return Some(true);
     }
     let mut constants = [one.constant, other.constant];
-    // Strides, and the number of blocks that both accesses cover along each axis.
+    // The stride, and the number of blocks that both accesses span, along each axis.
     let mut axes: Vec<(i128, i128)> = Vec::new();
     for (x, y) in one.axes.iter().zip(&other.axes) {
         let first = x.first.min(y.first);
@@ -211,7 +211,7 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
         if stride <= 0 {
             return Some(false);
         }
-        // An access of a single block has the block's index in its constant.
+        // An access of a single block has the block index in its constant.
         for (constant, axis) in constants.iter_mut().zip([x, y]) {
             if axis.stride.is_none() {
                 *constant = constant.checked_sub(stride.checked_mul(i128::from(axis.first))?)?;
@@ -247,7 +247,6 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
             return Some(false);
         }
     }
-    // Without an axis all accesses are made by one block.
     Some(true)
 }
 

@@ -1,13 +1,16 @@
 //! Affine forms over the indices of a box of threads.
+//!
+//! They are the values of the interpreter: one form is the value of a register in all threads of a group.
+//! Coefficients are `i128`; results are reduced modulo the width of the register.
 
-/// The affine form `pointer + constant + Σ coefficient · index`. As the value of a register of `w` bits it is taken
+/// The affine form `pointer + constant + Σ coefficient · index`. The value of a register of `w` bits is the form
 /// modulo `2^w`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Form {
-    /// The pointer parameter that it is an offset from.
+    /// The pointer parameter that it is an offset from, if any.
     pub pointer: Option<u32>,
     pub constant: i128,
-    /// The coefficients, sorted by index, without zeros.
+    /// The index and its coefficient. Sorted by index, without zeros.
     pub terms: Vec<(u32, i128)>,
 }
 
@@ -24,12 +27,12 @@ impl Form {
         Form { pointer: Some(parameter), ..Form::default() }
     }
 
-    /// Returns the value, if it is the same for all threads and not an address.
+    /// Returns the value if it is the same for all threads and not an address.
     pub fn as_constant(&self) -> Option<i128> {
         (self.terms.is_empty() && self.pointer.is_none()).then_some(self.constant)
     }
 
-    /// Returns `self + factor * other`. `None` for a sum of pointers, and for numbers that are too large.
+    /// Returns `self + factor * other`. `None` for a sum of pointers, and on overflow.
     pub fn plus(&self, other: &Form, factor: i128) -> Option<Form> {
         let pointer = match (self.pointer, other.pointer, factor) {
             (pointer, None, _) => pointer,
@@ -83,7 +86,7 @@ impl Form {
         self
     }
 
-    /// Returns the smallest and the largest value, with each index below its count.
+    /// Returns the smallest and the largest value over all indices.
     pub fn range(&self, counts: &[u64]) -> (i128, i128) {
         let (mut least, mut most) = (self.constant, self.constant);
         for &(index, coefficient) in &self.terms {
@@ -97,7 +100,7 @@ impl Form {
         (least, most)
     }
 
-    /// Replaces `index` by `first + index`, and drops it if only one value is left.
+    /// Replaces `index` by `first + index`, and removes it if its count is 1.
     pub fn restrict(&mut self, index: u32, first: u64, count: u64) {
         if let Some(at) = self.terms.iter().position(|term| term.0 == index) {
             self.constant = self.constant.saturating_add(self.terms[at].1.saturating_mul(i128::from(first)));
@@ -110,7 +113,6 @@ impl Form {
     /// Replaces `index` by `index + by * outer`.
     pub fn factor(&mut self, index: u32, outer: u32, by: u64) {
         if let Some(&(_, coefficient)) = self.terms.iter().find(|term| term.0 == index) {
-            // `outer` is new: it comes last.
             self.terms.push((outer, coefficient.saturating_mul(i128::from(by))));
         }
     }

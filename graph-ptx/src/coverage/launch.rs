@@ -1,15 +1,15 @@
-//! A launch to judge, the extents to cover, and the verdicts.
+//! The inputs and verdicts of the coverage analysis: a launch, the extents to cover, the results.
 
 use std::fmt;
 
-/// A launch whose writes are judged.
+/// A launch whose writes are analysed.
 #[derive(Clone, Copy)]
 pub struct Launch<'l> {
     /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// The threads of a block in each dimension.
+    /// The number of threads of a block in each dimension.
     pub block: [u32; 3],
-    /// Returns the bits of a scalar parameter, by its index.
+    /// Returns the bits of a scalar parameter, by index. `None` if the value is unknown.
     pub scalar: &'l dyn Fn(u32) -> Option<u64>,
 }
 
@@ -20,11 +20,11 @@ pub struct Extent {
     pub elements: u64,
     /// The size of an element in bytes.
     pub size: u32,
-    /// True if elements have no padding: then an element with an unwritten byte is not written.
+    /// True if elements have no padding. An element with an unwritten byte then counts as unwritten.
     pub dense: bool,
 }
 
-/// The part of a parameter that a launch writes.
+/// The part of a parameter's extent that a launch writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every element.
@@ -40,27 +40,27 @@ pub enum Verdict {
     Unknown(Unfollowed),
 }
 
-/// The reason that the accesses of a launch are not known. Loads and stores are named by their instruction and line.
+/// The reason that the accesses of a launch are unknown. Loads and stores are named by their instruction and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfollowed {
     /// The extent is larger than any memory.
     LargeExtent,
-    /// The writes lie in too many pieces.
+    /// The writes are in too many pieces.
     ManyPieces,
-    /// Bytes that are not written may be padding.
+    /// Unwritten bytes may be padding.
     Padding,
     /// The kernel takes too many steps.
     ManySteps,
-    /// The accesses of the blocks have no regular form.
+    /// The accesses of the blocks are not affine.
     Irregular,
     /// The accesses have too many forms.
     ManyForms,
-    /// A part of the kernel that is not looked at, in these words.
+    /// A part of the kernel that the slice does not contain, as text.
     Kernel(String),
-    /// A branch around an access depends on what is not known.
+    /// A branch around an access depends on an unknown value.
     Branch {
-        /// The instruction that it depends on, if one is known.
+        /// The instruction that it depends on, if known.
         on: Option<String>,
     },
     /// A thread may end before its access.
@@ -68,18 +68,18 @@ pub enum Unfollowed {
         /// The instruction.
         at: String,
     },
-    /// The guard of an access is not known.
+    /// The guard of an access is unknown.
     Guard {
         /// The access.
         access: String,
-        /// The instruction that decides, if one is known.
+        /// The instruction that determines it, if known.
         by: Option<String>,
     },
-    /// The address of an access is not known.
+    /// The address of an access is unknown.
     Address {
         /// The access.
         access: String,
-        /// The instruction that decides, if one is known.
+        /// The instruction that determines it, if known.
         by: Option<String>,
     },
 }

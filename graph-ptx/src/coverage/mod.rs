@@ -1,10 +1,11 @@
-//! Coverage: the elements that the threads of a launch write, found by running an outline of the kernel over all threads.
+//! Coverage: the elements that the threads of a launch access, found by running a backward slice of the kernel for
+//! all threads at once.
 //!
-//! The PTX reader cuts an [`Outline`] out of a kernel: the integer arithmetic and the branches that the addresses and
-//! guards of its stores depend on. [`Outline::judge`] runs it for one configuration and one set of scalars. Threads that
-//! take the same way are one group: a box of thread and block indices, every value an affine form over them. Where threads
-//! part, or arithmetic wraps, the box is cut. So results are exact in machine width; what cannot be followed (loaded
-//! data, calls) is opaque, and what depends on it is not counted as written.
+//! The analysis cuts an [`Outline`] out of a kernel: the integer arithmetic and branches that determine the addresses
+//! and guards of its stores. [`Outline::judge`] runs it for one launch configuration and one set of scalars. Threads
+//! on the same path form a group: a box of thread and block indices, in which every value is an affine form over
+//! them. Where threads diverge or arithmetic wraps, the box is cut, so that results are exact in machine width.
+//! Loaded data and calls are opaque; accesses that depend on them do not count as writes.
 //!
 //! [`Outline::accesses`] runs an outline of all loads and stores for an upper bound: what may be done is taken to be done.
 
@@ -29,8 +30,8 @@ pub use outline::{Access, Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outli
 pub use sites::{Site, Sites, Threads, Touched};
 
 impl Outline {
-    /// Returns the elements that a launch writes through each of [`Outline::parameters`], whose extents are given in that order.
-    /// Time is bounded by a count of steps; beyond it the verdict is [`Verdict::Unknown`].
+    /// Returns the verdict on the extent of each of [`Outline::parameters`], given in the same order. The number of
+    /// steps is limited; beyond the limit the verdict is [`Verdict::Unknown`].
     pub fn judge(&self, launch: &Launch<'_>, extents: &[Extent]) -> Vec<Verdict> {
         let found = run::Runner::new(self, launch).run();
         found
@@ -56,9 +57,9 @@ impl Outline {
         (regions, trace.sites(self))
     }
 
-    /// Returns for each of [`Outline::parameters`] the first byte that a launch surely accesses and the one behind the
-    /// last, counted from the pointer, and the steps that this took. At most `most_steps` are taken; accesses that are
-    /// not reached by then do not count.
+    /// Returns, for each of [`Outline::parameters`], the first byte that a launch definitely accesses and the one
+    /// after the last, as offsets from the pointer; and the number of steps taken. Stops after `most_steps` steps;
+    /// accesses after that do not count.
     pub fn span(&self, launch: &Launch<'_>, most_steps: u32) -> (Vec<Option<(i128, i128)>>, u32) {
         let (found, steps) = run::Runner::new(self, launch).run_for(most_steps);
         let span = |found: run::Found| {
@@ -68,8 +69,8 @@ impl Outline {
         (found.into_iter().map(span).collect(), steps)
     }
 
-    /// Returns the reason that no launch can be proved to cover a followed parameter: each of its stores depends on what is
-    /// not followed. `None` where some launch may be proved.
+    /// Returns the reason that no launch can be proved to cover a followed parameter: each of its stores depends on
+    /// an opaque value. `None` if the proof may succeed for some launch.
     pub fn hopeless(&self, followed: usize) -> Option<String> {
         words::hopeless(self, followed)
     }

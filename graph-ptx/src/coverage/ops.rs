@@ -1,4 +1,7 @@
-//! The operations on affine forms.
+//! Operations on affine forms, in the machine width of their operands.
+//!
+//! An operation returns a form, or a cut after which it has one, or gives up. Wrapping, sign tests, division and
+//! masks may need cuts; sums and products with constants do not.
 
 use super::cut::{Cut, by_sign, quotient};
 use super::form::Form;
@@ -7,16 +10,16 @@ use super::outline::{Code, Int};
 /// A value for all threads of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// A value that is not followed, with the note that says why; [`FORM`] if an operation here gave up.
+    /// An opaque value, with the note that gives the reason; [`FORM`] if an operation here gave up.
     Opaque(u32),
     Number(Form),
     Predicate(bool),
 }
 
-/// The note of a value that is followed and has no affine form.
+/// The note of a value that has no affine form.
 pub(super) const FORM: u32 = u32::MAX;
 
-/// The reason that an operation has no value yet: the group must be cut first, or there is no affine form.
+/// The reason that an operation has no value: the group must be cut first, or the value is opaque.
 pub(super) enum Stop {
     Cut(Cut),
     Opaque(u32),
@@ -32,7 +35,7 @@ pub(super) struct Ops<'c> {
 }
 
 impl Ops<'_> {
-    /// Evaluates an operation; opaque if one of its arguments is.
+    /// Evaluates an operation. The result is opaque if an argument is.
     pub fn value(&self, code: Code, int: Int, args: &[Value]) -> Result<Value> {
         if let Some(&note) = args.iter().find_map(|arg| match arg {
             Value::Opaque(note) => Some(note),
@@ -125,7 +128,7 @@ impl Ops<'_> {
         form.plus(&Form::constant(turn * all), -1).ok_or(GIVE_UP)
     }
 
-    /// Returns true for a number below 0.
+    /// Returns true if the number is negative.
     fn negative(&self, form: &Form) -> Result<bool> {
         let (least, most) = form.range(self.counts);
         if most < 0 {
@@ -144,7 +147,7 @@ impl Ops<'_> {
     fn equal(&self, a: &Form, b: &Form, int: Int) -> Result<bool> {
         let (base, other) = if a.pointer.is_some() { (a, b) } else { (b, a) };
         if base.pointer.is_some() && other.as_constant() == Some(0) {
-            // No buffer lies at address 0.
+            // No buffer is at address 0.
             let itself = base.constant == 0 && base.terms.is_empty();
             return if itself { Ok(false) } else { Err(GIVE_UP) };
         }
@@ -159,7 +162,7 @@ impl Ops<'_> {
         self.negative(&positive)
     }
 
-    /// Returns `a - b` as numbers: of two addresses with one pointer, the difference of their offsets.
+    /// Returns `a - b` as a number. For two addresses with the same pointer it is the difference of their offsets.
     fn difference(&self, a: &Form, b: &Form, int: Int) -> Result<Form> {
         let (a, b) = match (a.pointer, b.pointer) {
             (Some(x), Some(y)) if x == y => {
@@ -189,7 +192,7 @@ impl Ops<'_> {
         }
     }
 
-    /// Returns `a / b` of numbers, rounded towards 0.
+    /// Returns `a / b`, rounded towards 0.
     fn divided(&self, a: &Form, b: &Form) -> Result<Form> {
         let divisor = b.as_constant().filter(|&divisor| divisor != 0).ok_or(GIVE_UP)?;
         let negative = self.negative(a)?;
@@ -211,7 +214,8 @@ impl Ops<'_> {
         let mut mask = mask.rem_euclid(1 << int.bits) as u128;
         let mut sum = Form::constant(0);
         let mut low = 0;
-        // Each run of ones keeps the bits from `low` up to `high`: a multiple of `1 << low` less one of `1 << high`.
+        // A run of ones keeps the bits from `low` to `high`: the part that is a multiple of `1 << low`, minus that of
+        // `1 << high`.
         while mask != 0 {
             low += mask.trailing_zeros();
             mask >>= mask.trailing_zeros();
@@ -240,13 +244,12 @@ impl Ops<'_> {
         match (exclusive, a == b) {
             (false, true) => Ok(a),
             (true, true) => Ok(Form::constant(0)),
-            // `a ^ -1`
             (true, _) if b.as_constant() == Some((1 << int.bits) - 1) => b.plus(&a, -1).ok_or(GIVE_UP),
             _ => Err(GIVE_UP),
         }
     }
 
-    /// Returns the bits that may be set in a number that is not negative.
+    /// Returns the bits that may be set in a non-negative number.
     fn bits(&self, form: &Form) -> u128 {
         let mut parts: Vec<(u32, u128)> = Vec::new();
         if form.terms.iter().any(|term| term.1 < 0) || form.constant < 0 {
@@ -260,7 +263,7 @@ impl Ops<'_> {
             parts.push((coefficient.trailing_zeros(), most.unsigned_abs()));
         }
         parts.sort_unstable();
-        // Parts whose largest value stays below the next part's lowest bit never carry into it.
+        // A part whose largest value is below the lowest bit of the next one never carries into it.
         let (mut bits, mut segment) = (0u128, None::<(u32, u128)>);
         let run = |low: u32, most: u128| {
             let high = 128 - most.leading_zeros();

@@ -1,28 +1,30 @@
-//! The outline of a kernel: the integer arithmetic and the branches that its stores depend on.
+//! The backward slice of a kernel: the integer arithmetic and the branches that its accesses depend on.
+//!
+//! `analysis::outline` builds it, `run` interprets it, and `words` encodes it for the constant data of a kernel.
 
 use std::collections::BTreeSet;
 
-/// A value of an outline, or a constant.
+/// A value of a slice, or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {
-    /// A value.
+    /// The number of a value.
     Value(u32),
     /// A constant.
     Constant(i64),
 }
 
-/// An integer type: its width in bits and its signedness.
+/// An integer type: width and signedness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Int {
-    /// The width: 8, 16, 32 or 64.
+    /// The width in bits: 8, 16, 32 or 64.
     pub bits: u8,
-    /// True if comparisons and extensions take it as signed.
+    /// True if comparisons and extensions are signed.
     pub signed: bool,
 }
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// Operations of an outline.
+        /// The operations of a slice.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Code { $($(#[$doc])* $name,)* }
 
@@ -33,19 +35,19 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A value that is not followed.
+    /// An opaque value. The argument is the note that gives the reason.
     Opaque,
-    /// A special register: 0 to 2 `%tid`, 3 to 5 `%ntid`, 6 to 8 `%ctaid`, 9 to 11 `%nctaid`.
+    /// A special register, by number: 0 to 2 `%tid`, 3 to 5 `%ntid`, 6 to 8 `%ctaid`, 9 to 11 `%nctaid`.
     Special,
     /// `%laneid`.
     Lane,
-    /// A scalar parameter, by its index.
+    /// A scalar parameter, by index.
     Scalar,
-    /// A pointer parameter, by its index.
+    /// A pointer parameter, by index.
     Pointer,
     /// A move.
     Copy,
-    /// The low bits as a value of the type.
+    /// Extends the low bits to a value of the type.
     Extend,
     /// `a + b`
     Add,
@@ -53,7 +55,7 @@ codes! {
     Sub,
     /// The low half of `a * b`.
     Mul,
-    /// `a * b`, twice as wide as its factors.
+    /// `a * b`, twice as wide as the factors.
     MulWide,
     /// The high half of `a * b`.
     MulHigh,
@@ -65,13 +67,13 @@ codes! {
     Div,
     /// `a % b`
     Rem,
-    /// `a & b`, also of predicates.
+    /// `a & b`, also on predicates.
     And,
-    /// `a | b`, also of predicates.
+    /// `a | b`, also on predicates.
     Or,
-    /// `a ^ b`, also of predicates.
+    /// `a ^ b`, also on predicates.
     Xor,
-    /// `!a`, also of a predicate.
+    /// `!a`, also on a predicate.
     Not,
     /// `-a`
     Neg,
@@ -81,17 +83,17 @@ codes! {
     Min,
     /// The larger operand.
     Max,
-    /// `b` where the predicate `a` holds, else `c`.
+    /// `b` if the predicate `a` holds, else `c`.
     Select,
     /// `a == b`
     Equal,
     /// `a < b`
     Less,
-    /// A store: parameter, address, offset, bytes, and the predicate that guards it, if any.
+    /// A store. Arguments: parameter, address, offset, size in bytes, and the guard predicate, if any.
     Store,
-    /// The thread may end here, by an instruction that is not followed.
+    /// The thread may end here, in an unmodelled instruction.
     MayEnd,
-    /// A load, with the arguments of [`Code::Store`].
+    /// A load, with the same arguments as [`Code::Store`].
     Load,
 }
 
@@ -102,29 +104,29 @@ pub struct Op {
     pub code: Code,
     /// The type of its operands.
     pub int: Int,
-    /// The value that it defines; for a store, the note that names it.
+    /// The value that it defines; for an access, the note that names it.
     pub target: u32,
-    /// The arguments. For [`Code::Opaque`] and [`Code::MayEnd`] the note that says why.
+    /// The arguments. For [`Code::Opaque`] and [`Code::MayEnd`], the note that gives the reason.
     pub args: Vec<Arg>,
 }
 
-/// A value that depends on the edge by which its block is entered.
+/// A value that depends on the edge through which its block is entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phi {
     /// The value that it defines.
     pub target: u32,
-    /// The argument for each predecessor block.
+    /// The argument for each predecessor.
     pub sources: Vec<(u32, Arg)>,
 }
 
-/// The successor of a block.
+/// The terminator of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The thread ends.
     Exit,
-    /// Control goes to a block.
+    /// Jumps to a block.
     Jump(u32),
-    /// Control goes to one of two blocks, or to [`LEAVE`], the end of the thread.
+    /// Jumps to one of two blocks. A target may be [`LEAVE`], the end of the thread.
     Branch {
         /// The predicate.
         on: Arg,
@@ -137,21 +139,21 @@ pub enum End {
     },
 }
 
-/// The end of the thread, in place of a block.
+/// The end of the thread, as a block number.
 pub const LEAVE: u32 = u32::MAX;
 
-/// A block of an outline.
+/// A block of a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The values that depend on the edge by which the block is entered.
+    /// The values that depend on the edge through which the block is entered.
     pub phis: Vec<Phi>,
     /// The operations, in order.
     pub ops: Vec<Op>,
-    /// The successor.
+    /// The terminator.
     pub end: End,
 }
 
-/// The part of a kernel that decides on its writes.
+/// The part of a kernel that determines its accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// The number of values.
@@ -160,42 +162,42 @@ pub struct Outline {
     pub blocks: Vec<Block>,
     /// Texts of PTX instructions, for messages.
     pub notes: Vec<String>,
-    /// The parameters that are followed.
+    /// The parameters whose accesses are followed.
     pub parameters: Vec<Followed>,
-    /// The loads and stores among its operations. They are not encoded.
+    /// The loads and stores among its operations. Not encoded.
     pub instructions: Vec<Access>,
-    /// True if a block of the kernel may be entered again. It is not encoded.
+    /// True if a block of the kernel may be entered again. Not encoded.
     pub loops: bool,
 }
 
-/// A load or a store of an outline.
+/// A load or store of a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The note that names it.
     pub note: u32,
-    /// The first byte of the instruction in the file.
+    /// The byte offset of the instruction in the file.
     pub at: u32,
-    /// The kernel's parameter that it goes through.
+    /// The kernel parameter that it accesses memory through.
     pub parameter: u32,
     /// True for a store.
     pub stores: bool,
-    /// The size of an element in bytes, if each element is held in a register of that size; else `None`.
+    /// The size of an element in bytes, if a register holds each element exactly; otherwise `None`.
     pub element: Option<u32>,
-    /// The bytes of all elements.
+    /// The size of all elements in bytes.
     pub bytes: u32,
 }
 
-/// A parameter whose writes are followed.
+/// A parameter whose accesses are followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
     /// Its index among the kernel's parameters.
     pub parameter: u32,
-    /// A write through it that is not a store of this outline, if there may be one.
+    /// An access through it that is not an operation of this slice, as text; `None` if there cannot be one.
     pub foreign: Option<String>,
 }
 
 impl Outline {
-    /// Returns the indices of the scalar parameters that the outline reads, sorted.
+    /// Returns the indices of the scalar parameters that the slice reads. Sorted.
     pub fn scalars(&self) -> Vec<u32> {
         let ops = self.blocks.iter().flat_map(|block| &block.ops);
         let mut scalars: Vec<u32> = ops
@@ -210,7 +212,7 @@ impl Outline {
         scalars
     }
 
-    /// Returns the blocks that control may go to from a block.
+    /// Returns the possible successors of a block, including the join of a branch.
     pub(super) fn after(&self, block: u32) -> Vec<u32> {
         match self.blocks.get(block as usize).map(|block| block.end) {
             Some(End::Jump(to)) => vec![to],
@@ -219,7 +221,7 @@ impl Outline {
         }
     }
 
-    /// Returns the blocks that control may reach from these without going through `join`.
+    /// Returns the blocks reachable from these without passing through `join`.
     pub(super) fn region(&self, from: &[u32], join: u32) -> Vec<u32> {
         let mut seen = BTreeSet::new();
         let mut stack = from.to_vec();

@@ -1,4 +1,9 @@
-//! Runs an outline for all threads of a launch, group by group.
+//! Interprets a slice for all threads of a launch, group by group.
+//!
+//! A group starts as the whole launch. An operation that needs a different answer for some threads returns a cut; the
+//! interpreter splits the group and retries the operation on each part. A run that collects all possible accesses
+//! (`may`) takes both sides of an unknown branch ([`Flat`]); otherwise it skips to the join and marks the accesses
+//! between as inexact.
 
 use super::cut::Cut;
 use super::flat::Flat;
@@ -20,13 +25,13 @@ const MOST_STEPS: u32 = 200_000;
 const MOST_INDICES: usize = 256;
 const MOST_TILES: usize = 1 << 15;
 
-/// The writes through a parameter.
+/// The accesses found for a parameter.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub tiles: Vec<Tile>,
-    /// The accesses, if the run collects all accesses that may happen.
+    /// The possible accesses, if the run collects them.
     pub touches: Vec<Touch>,
-    /// The reason that more may be written.
+    /// The reason that there may be more accesses.
     pub inexact: Option<Unfollowed>,
 }
 
@@ -41,7 +46,7 @@ pub(super) struct Group {
     pub block: u32,
     op: usize,
     inside: Loop,
-    /// The blocks that are run without knowing if they are reached.
+    /// The blocks that run although they may not be reached.
     flat: Option<Flat>,
 }
 
@@ -59,11 +64,11 @@ pub(super) struct Runner<'o, 'l> {
     steps: u32,
     most_steps: u32,
     stuck: bool,
-    /// True for a run that collects the accesses that may happen, false for one that collects those that surely do.
+    /// True if the run collects accesses that may happen, false if it collects those that definitely happen.
     may: bool,
-    /// The blocks of the loops that were reached, by header.
+    /// The blocks of each loop reached so far, by header.
     loops: HashMap<u32, BTreeSet<u32>>,
-    /// The threads of each access, if the run collects all accesses that may happen.
+    /// The threads of each access, if the run collects all possible accesses.
     trace: Trace,
 }
 
@@ -99,7 +104,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         self.run_and_trace().0
     }
 
-    /// Returns what is found within so many steps, and the steps.
+    /// Returns the accesses found within `most_steps` steps, and the number of steps taken.
     pub fn run_for(mut self, most_steps: u32) -> (Vec<Found>, u32) {
         self.most_steps = most_steps.min(MOST_STEPS);
         self.go();
@@ -132,7 +137,7 @@ impl<'o, 'l> Runner<'o, 'l> {
                     Next::Goes => {}
                     Next::Ends => break,
                     Next::Cut(cut) => {
-                        // All values are copied and changed.
+                        // A cut copies and changes all values.
                         self.steps += group.values.len() as u32 / 8;
                         if let Some(other) = group.cut(cut) {
                             groups.push(other);
@@ -199,7 +204,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         Next::Goes
     }
 
-    /// Enters the next of the blocks that are run regardless of branches, or the block where their paths join.
+    /// Enters the next block of a region that runs regardless of branches, or the block at its end.
     fn go_on(&mut self, group: &mut Group, mut flat: Flat) -> Next {
         match flat.next() {
             Some(block) => {
@@ -224,7 +229,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Sets the phis of a block that several of the flat blocks may precede.
+    /// Sets the phis of a block that several blocks of the region may precede.
     fn join(&mut self, group: &mut Group, block: u32, flat: &Flat) {
         let values = self.joined(group, block, flat);
         self.assign(group, block, values);
@@ -248,7 +253,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Enters a block from another one ([`LEAVE`] if that is unknown), and assigns its phis in parallel.
+    /// Enters a block from a predecessor ([`LEAVE`] if unknown) and assigns its phis in parallel.
     fn enter(&mut self, group: &mut Group, to: u32, from: u32) {
         (group.block, group.op) = (to, 0);
         let Some(block) = self.outline.blocks.get(to as usize) else { return };
@@ -272,7 +277,8 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Called when control leaves the loop that is run for many turns. Only the first of these turns leaves it.
+    /// Called when control leaves a loop that runs for many iterations at once. Only the first of these iterations
+    /// leaves it.
     fn leave(&mut self, group: &mut Group, to: u32) {
         let Some((head, index)) = group.inside.turning() else { return };
         if to == LEAVE || !self.blocks_of(head).contains(&to) {
@@ -304,11 +310,12 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Returns the values that a block is entered with, after the turns of a loop if the block is its header.
+    /// Returns the values with which a block is entered. If the block is a loop header, these are the values after
+    /// many iterations.
     fn turn(&mut self, group: &mut Group, to: u32, from: u32, values: Vec<Value>) -> Vec<Value> {
         match group.inside.turning() {
             Some((head, index)) if head == to => self.turned(group, index, values),
-            // Control comes from a block of the loop, so this is another turn.
+            // Control comes from a block of the loop: another iteration starts.
             None if from != LEAVE && !values.is_empty() && self.blocks_of(to).contains(&from) => {
                 if !group.inside.carry(to, &values) {
                     return values;
@@ -322,8 +329,8 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Called when the header is reached again after many turns. The last of them goes on; the first one, if their
-    /// values differ.
+    /// Called when the header is reached again after many iterations. Continues as the last iteration if the values
+    /// match, else as the first one.
     fn turned(&mut self, group: &mut Group, index: u32, mut values: Vec<Value>) -> Vec<Value> {
         let last = match group.inside.goes_on(&values) {
             true => group.counts[index as usize] - 1,
@@ -342,8 +349,8 @@ impl<'o, 'l> Runner<'o, 'l> {
         values
     }
 
-    /// Returns the blocks of the loop of a header; empty if it is no header. Blocks that dominate the header are not
-    /// in the loop: a path through those changes more than the header's phis.
+    /// Returns the blocks of the loop with this header; empty if it is not a header. Blocks that dominate the header
+    /// are excluded: a path through them changes more than the header's phis.
     fn blocks_of(&mut self, head: u32) -> &BTreeSet<u32> {
         let outline = self.outline;
         self.loops.entry(head).or_insert_with(|| {
@@ -366,7 +373,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Skips a branch whose condition is unknown: what lies between it and the join may happen or not.
+    /// Skips a branch with an unknown condition: the accesses between it and the join are inexact.
     fn skip(&mut self, group: &mut Group, from: &[u32], join: u32, on: Value) {
         let note = if let Value::Opaque(note) = on { note } else { FORM };
         let why = Unfollowed::Branch { on: self.outline.notes.get(note as usize).cloned() };
@@ -471,7 +478,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         }
     }
 
-    /// Returns a special register by its number.
+    /// Returns a special register by number.
     fn special(&self, group: &Group, which: usize) -> Form {
         let (axis, kind) = (which % 3, which / 3);
         let index = axis + if kind == 2 { 3 } else { 0 };
@@ -535,7 +542,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         Next::Goes
     }
 
-    /// Returns the words of an access, and those of the instruction that decides about it.
+    /// Returns the text of an access, and that of the instruction that determines it.
     fn because(&self, op: &Op, value: &Value) -> (String, Option<String>) {
         let by = match value {
             Value::Opaque(note) if *note != FORM => Some(self.note(*note).to_owned()),
@@ -552,7 +559,7 @@ impl<'o, 'l> Runner<'o, 'l> {
         let Some(Arg::Constant(parameter)) = op.args.first() else { return None };
         let same = |followed: &Followed| i64::from(followed.parameter) == *parameter;
         let first = self.outline.parameters.iter().position(same)?;
-        // Reads have the entry before that of writes.
+        // The entry for reads precedes that for writes.
         Some(if self.may && op.code == Code::Store { first + 1 } else { first })
     }
 

@@ -1,4 +1,7 @@
 //! The addresses of each load and store of a kernel in each thread of a launch.
+//!
+//! The interpreter records every access that it reaches in a [`Trace`]. The result lists, for each instruction, boxes
+//! of threads with affine addresses; store-to-load forwarding (`forward`) needs them.
 
 use super::form::Form;
 use super::outline::{Access, Outline};
@@ -7,44 +10,44 @@ use std::collections::HashMap;
 /// The maximum number of boxes of threads of a site; with more it is irregular.
 const MOST_BOXES: usize = 64;
 
-/// A box of threads: along each axis of `%tid` and of `%ctaid`, the first index and the number of indices.
+/// A box of threads: the first index and the number of indices along each axis of `%tid` and of `%ctaid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads(pub [(u64, u64); 6]);
 
-/// An access of each thread of a box, at `constant + Σ stride · index`.
+/// An access by each thread of a box, at `constant + Σ stride · index`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
     /// The threads.
     pub threads: Threads,
-    /// The distance from the pointer in bytes.
+    /// The offset from the pointer in bytes for index 0.
     pub constant: i128,
-    /// The stride along each axis; `None` if the box has one index there.
+    /// The stride along each axis; `None` if the box has a single index there.
     pub strides: [Option<i128>; 6],
-    /// True if each thread makes the access, false if it may.
+    /// True if each thread definitely makes the access, false if it may.
     pub surely: bool,
 }
 
-/// A load or a store in the threads of a launch.
+/// A load or store in the threads of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// The instruction.
     pub access: Access,
-    /// The accesses of all threads; `None` if the addresses are not known for each thread.
+    /// The accesses of all threads; `None` if the address of some thread is unknown.
     pub touched: Option<Vec<Touched>>,
 }
 
 /// The loads and stores of a kernel in the threads of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sites {
-    /// The known sites, in the order of the text.
+    /// The known sites, in text order.
     pub list: Vec<Site>,
-    /// The parameters through which the kernel may make other accesses, each with true for writes.
+    /// The parameters through which the kernel may make other accesses; true for writes.
     pub others: Vec<(u32, bool)>,
-    /// True if an instruction may be reached again.
+    /// True if an instruction may execute more than once per thread.
     pub loops: bool,
 }
 
-/// The accesses that a run of an outline reaches, by the notes that name them.
+/// The accesses that a run reaches, by the note that names them.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     touched: HashMap<u32, Option<Vec<Touched>>>,
@@ -52,7 +55,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Records that the threads of an access are not known one by one.
+    /// Records that the addresses of an access are not known for each thread.
     pub fn irregular(&mut self, note: u32) {
         self.touched.insert(note, None);
     }
@@ -82,7 +85,7 @@ impl Trace {
             },
         };
         let list = outline.instructions.iter().map(site).collect();
-        // Reads have the entry before that of writes.
+        // The entry for reads precedes that for writes.
         let others = outline.parameters.chunks(2).flat_map(|pair| {
             let foreign = pair.iter().zip([false, true]).filter(|(followed, _)| followed.foreign.is_some());
             foreign.map(|(followed, writes)| (followed.parameter, writes))
@@ -92,8 +95,8 @@ impl Trace {
 }
 
 impl Touched {
-    /// Returns the access of a group at an address. `None` if its threads are no box, or if the address is no sum over their
-    /// indices.
+    /// Returns the access of a group at an address. `None` if the threads do not form a box, or if the address is not
+    /// affine in their indices.
     fn of(form: &Form, counts: &[u64], places: &[Form; 6], surely: bool) -> Option<Touched> {
         let mut threads = [(0, 1); 6];
         let mut strides = [None; 6];
@@ -130,7 +133,7 @@ impl Touched {
 }
 
 impl Threads {
-    /// Returns true if each of these threads is in one of the boxes.
+    /// Returns true if the boxes together contain all of these threads.
     pub(super) fn within(&self, boxes: &[Threads]) -> bool {
         self.left(boxes, &mut 4096)
     }
@@ -142,7 +145,7 @@ impl Threads {
             return false;
         }
         if self.meets(first) {
-            // The parts before and behind the first box along each axis must be in the other boxes.
+            // The parts before and after the first box along each axis must be in the other boxes.
             let mut inside = *self;
             for axis in 0..6 {
                 let (from, count) = inside.0[axis];

@@ -1,4 +1,4 @@
-//! Outlines of small kernels, for launches that no interpreter would run to the end.
+//! Slices of small kernels, for launches that are too large to interpret thread by thread.
 
 use super::*;
 use crate::analysis::{Analysis, Taken};
@@ -40,7 +40,7 @@ fn an_index_that_wraps_is_followed() {
     );
     // With 2^33 threads each index below 2^32 occurs twice.
     assert_eq!(judge(&unsigned, 1 << 23, 1024, u64::from(u32::MAX), 1 << 30), Verdict::Covered);
-    // As signed numbers the upper half of the indices lies below every bound, and its addresses are far away.
+    // As signed numbers, the upper half of the indices is below every bound, and its addresses are far away.
     let signed = outline(&format!("{INDEX} setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; {STORE}"));
     assert_eq!(judge(&signed, 1 << 22, 1024, 1000, 1000), Verdict::Covered);
     assert_eq!(judge(&signed, 1 << 22, 1024, 1000, 2000), Verdict::Short { written: 1000, missing: 1000 });
@@ -49,7 +49,8 @@ fn an_index_that_wraps_is_followed() {
 #[test]
 fn a_stride_that_is_the_grid_is_a_loop() {
     let text = format!(
-        "{INDEX} mul.lo.u32 %r6, %r5, %r2; LOOP: setp.ge.u32 %p1, %r4, %r9; @%p1 bra END; {STORE} add.u32 %r4, %r4, %r6; bra LOOP;"
+        "{INDEX} mul.lo.u32 %r6, %r5, %r2; LOOP: setp.ge.u32 %p1, %r4, %r9; @%p1 bra END; \
+            {STORE} add.u32 %r4, %r4, %r6; bra LOOP;"
     );
     let outline = outline(&text);
     for (grid, block, n) in [
@@ -72,14 +73,16 @@ fn a_stride_that_is_the_grid_is_a_loop() {
 #[test]
 fn what_data_decides_is_not_counted() {
     let loaded = outline(&format!(
-        "{INDEX} cvt.u64.u32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r7, [%rd5]; setp.eq.s32 %p1, %r7, 0; @%p1 bra END; {STORE}"
+        "{INDEX} cvt.u64.u32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r7, [%rd5]; setp.eq.s32 %p1, %r7, 0; \
+            @%p1 bra END; {STORE}"
     ));
     assert!(loaded.hopeless(0).unwrap().contains("depends on `ld.global.u32 %r7, [%rd5];`"));
     assert!(matches!(judge(&loaded, 8, 32, 8, 8), Verdict::Unknown(_)));
-    // One store that surely happens covers the extent, whatever the other does; a launch for which it is too short is
-    // unknown.
+    // A store that definitely happens covers the extent, whatever the other store does. A launch for which it is too
+    // short is unknown.
     let both = outline(&format!(
-        "{INDEX} cvt.u64.u32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; st.global.u8 [%rd5], %r3; ld.global.u32 %r7, [%rd5]; cvt.u64.u32 %rd6, %r7; add.s64 %rd7, %rd1, %rd6; st.global.u8 [%rd7], %r3;"
+        "{INDEX} cvt.u64.u32 %rd4, %r4; add.s64 %rd5, %rd1, %rd4; st.global.u8 [%rd5], %r3; \
+            ld.global.u32 %r7, [%rd5]; cvt.u64.u32 %rd6, %r7; add.s64 %rd7, %rd1, %rd6; st.global.u8 [%rd7], %r3;"
     ));
     assert_eq!(both.hopeless(0), None);
     assert_eq!(judge(&both, 2, 32, 64, 64), Verdict::Covered);
@@ -88,7 +91,8 @@ fn what_data_decides_is_not_counted() {
 
 #[test]
 fn a_call_that_may_end_the_thread_decides() {
-    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.func ends(.param .b32 a) { .reg .b32 %r<2>; .reg .pred %p<2>; ld.param.u32 %r1, [a]; setp.eq.s32 %p1, %r1, 3; @%p1 exit; ret; }\n\
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.func ends(.param .b32 a) { .reg .b32 %r<2>; \
+        .reg .pred %p<2>; ld.param.u32 %r1, [a]; setp.eq.s32 %p1, %r1, 3; @%p1 exit; ret; }\n\
         .visible .entry k(.param .u64 x) { .reg .b32 %r<9>; .reg .b64 %rd<9>; .param .b32 a;\n\
         ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; st.param.b32 [a], %r1; call.uni ends, (a);\n\
         cvt.u64.u32 %rd2, %r1; add.s64 %rd3, %rd1, %rd2; st.global.u8 [%rd3], %r1; ret; }";

@@ -1,26 +1,29 @@
-//! The bytes that groups of threads write, joined and compared with an extent.
+//! The bytes that groups of threads write, merged and compared with an extent.
+//!
+//! A tile is a set of equal byte runs with nested strides. Tiles are merged until nothing changes. If no tile covers
+//! the extent alone, the runs are listed, sorted and counted.
 
 use super::form::Form;
 use super::launch::{Extent, Unfollowed, Verdict};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The maximum number of byte runs that are compared one by one.
+/// The maximum number of byte runs that are compared individually.
 const MOST_RUNS: u64 = 1 << 20;
-/// The maximum number of rounds in which tiles are joined.
+/// The maximum number of merging rounds.
 const MOST_ROUNDS: usize = 24;
 
-/// Runs of bytes: `bytes` from each of `first + Σ stride · i`, with `i` below its count.
+/// Runs of `bytes` bytes at `first + Σ stride · i`, for all `i` below their counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Tile {
     bytes: u64,
-    /// The strides and counts, by ascending stride; each stride is larger than `bytes`.
+    /// The strides and counts, by ascending stride. Invariant after `fold`: each stride is larger than `bytes`.
     steps: Vec<(u64, u64)>,
     first: i128,
 }
 
 impl Tile {
-    /// Returns the bytes of an address over a box.
+    /// Returns the bytes written at an address over a box.
     pub fn of(form: &Form, counts: &[u64], bytes: u64) -> Tile {
         let mut first = form.constant;
         let mut steps = Vec::new();
@@ -38,7 +41,7 @@ impl Tile {
         tile
     }
 
-    /// Merges runs that touch.
+    /// Merges adjacent runs.
     fn fold(&mut self) {
         self.steps.sort_unstable();
         let mut steps: Vec<(u64, u64)> = Vec::with_capacity(self.steps.len());
@@ -48,7 +51,7 @@ impl Tile {
                 None if stride <= self.bytes => {
                     self.bytes = stride.saturating_mul(count - 1).saturating_add(self.bytes);
                 }
-                // A comb of runs continues where the one before ends.
+                // The runs continue where those of the previous stride end.
                 Some((inner, all))
                     if stride % *inner == 0 && stride / *inner <= *all && *inner > self.bytes =>
                 {
@@ -60,7 +63,7 @@ impl Tile {
         self.steps = steps;
     }
 
-    /// Returns the first byte, and the one behind the last.
+    /// Returns the first byte and the one after the last.
     pub fn span(&self) -> (i128, i128) {
         let last = self.steps.iter().fold(self.first, |last, &(stride, count)| {
             last.saturating_add(i128::from(stride).saturating_mul(i128::from(count) - 1))
@@ -72,7 +75,7 @@ impl Tile {
         self.steps.iter().fold(1u64, |all, step| all.saturating_mul(step.1))
     }
 
-    /// Joins a later tile with the same steps, if the two touch or overlap.
+    /// Merges a later tile with the same strides if the two touch or overlap. Returns true if it did.
     pub fn append(&mut self, other: &Tile) -> bool {
         let end = self.first + i128::from(self.bytes);
         let touches = self.steps == other.steps && other.first >= self.first && other.first <= end;
@@ -84,7 +87,7 @@ impl Tile {
     }
 }
 
-/// Joins tiles that touch until none do.
+/// Merges tiles that touch, until nothing changes.
 fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
     for _ in 0..MOST_ROUNDS {
         let before = tiles.len();
@@ -109,10 +112,9 @@ fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// Joins tiles that continue along their step `at` where others end. A tile without that step counts as having it
-/// once; the stride is then the distance to the next tile.
+/// Merges tiles that continue each other along their stride `at`. Tiles without that stride are not changed.
 fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
-    // The key: the length of a run, the other steps, and the offset within a stride.
+    // The key: the length of a run, the other strides, and the offset modulo the stride.
     type Alike = (u64, Vec<(u64, u64)>, u64);
     let mut groups: HashMap<Alike, Vec<Tile>> = HashMap::new();
     let mut rest = Vec::new();
@@ -171,7 +173,6 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     }
     runs.sort_unstable_by_key(|run| run.start);
     let (mut written, mut missing, mut at) = (0u64, None, 0u64);
-    // True if every element has a written byte.
     let mut touched = true;
     let mut gap = |from: u64, to: u64| {
         if from < to {
@@ -179,7 +180,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
             touched &= from.div_ceil(size) >= to / size;
         }
     };
-    // The bounds of a run of bytes that holds several elements.
+    // The current run of bytes, which may span several elements.
     let mut run: Option<Range<u64>> = None;
     let mut count = |run: Range<u64>| written += (run.end / size).saturating_sub(run.start.div_ceil(size));
     for Range { start: from, end: to } in runs {
@@ -202,7 +203,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     }
 }
 
-/// Adds the runs of a tile's first `depth` steps that lie in the extent.
+/// Appends the runs of the first `depth` strides of a tile that are in the extent.
 fn spread(tile: &Tile, depth: usize, first: i128, end: u64, into: &mut Vec<Range<u64>>) {
     if depth == 0 {
         let (from, to) = (first.max(0), (first + i128::from(tile.bytes)).min(i128::from(end)));

@@ -1,13 +1,13 @@
-//! Outlines as bytes, for the constant data of a kernel's item; and the parameters that no launch can be proved to
-//! cover.
+//! The binary encoding of slices, for the constant data of a kernel's item; and the parameters that no launch can be
+//! proved to cover.
 
 use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 
-/// The maximum of counts and lists in bytes that may not be an outline.
+/// The maximum length of a decoded list. Bytes with a longer one are not a slice.
 const MOST: u64 = 1 << 24;
 
 impl Outline {
-    /// Encodes the outline.
+    /// Encodes the slice.
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer(Vec::new());
         writer.number(u64::from(self.values));
@@ -43,7 +43,7 @@ impl Outline {
         writer.0
     }
 
-    /// Decodes the bytes of [`Outline::encode`]; `None` for any others.
+    /// Decodes the output of [`Outline::encode`]; `None` for any other bytes.
     pub fn decode(bytes: &[u8]) -> Option<Outline> {
         let mut reader = Reader(bytes);
         let values = reader.small()?;
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the reason that none of the loads and stores of a followed parameter is ever counted.
+/// Returns the reason that no access through a followed parameter can ever count.
 pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     let parameter = i64::from(outline.parameters.get(followed)?.parameter);
     let opaque = opaque(outline);
@@ -174,7 +174,7 @@ pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     };
     let text =
         |note: u32| outline.notes.get(note as usize).cloned().unwrap_or_else(|| "an instruction".to_owned());
-    // For each block, the note of a branch on an unknown condition that controls it.
+    // The note of a branch on an unknown condition that controls the block, for each block.
     let mut behind: Vec<Option<u32>> = vec![None; outline.blocks.len()];
     for block in &outline.blocks {
         if let End::Branch { on, taken, other, join } = &block.end
@@ -214,7 +214,7 @@ pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     Some(why.or(foreign).unwrap_or_else(|| "no store through it is seen".to_owned()))
 }
 
-/// Returns for each value the note of what makes it opaque whatever the launch is; `None` for the others.
+/// Returns, for each value, the note of the operation that makes it opaque in every launch; `None` for other values.
 fn opaque(outline: &Outline) -> Vec<Option<u32>> {
     let known = knowable(outline);
     let mut notes: Vec<Option<u32>> = vec![None; outline.values as usize];
@@ -245,7 +245,8 @@ fn opaque(outline: &Outline) -> Vec<Option<u32>> {
     notes
 }
 
-/// Returns true for each value of the least set of those that may be known. A phi is in it where one of its sources is.
+/// Returns true for each value that may be known: a least fixpoint, in which a phi may be known if one of its sources
+/// may.
 fn knowable(outline: &Outline) -> Vec<bool> {
     let mut known = vec![false; outline.values as usize];
     let is = |known: &[bool], arg: &Arg| match arg {

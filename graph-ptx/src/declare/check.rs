@@ -1,4 +1,7 @@
-//! Checks declarations against a module.
+//! Checks kernel declarations against the facts that the analysis proves about a module.
+//!
+//! For each declaration it compares the number, kinds, accesses, element types and extents of the parameters. A
+//! contradiction is a [`Finding`]; a part that cannot be proved is listed as unproved (see `open`).
 
 use super::declaration::{
     Access, Checked, Declaration, Difference, Finding, Kind, PointerTable, Primitive, Proof,
@@ -14,10 +17,10 @@ use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
 use crate::syntax::{Class, Function, Module, Parameter};
 
-/// The most kernels that a help lists.
+/// The maximum number of kernels that a help lists.
 const MOST_NAMES: usize = 6;
 
-/// Returns the fault of a file as a whole, if there is one (CW307).
+/// Returns the error about a file as a whole, if there is one (CW307).
 pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     let fault = |message: String, help: &str| {
         Some(Finding {
@@ -33,7 +36,7 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
         let message = format!("the PTX has {}-bit addresses", module.address_size);
         return fault(message, "compile it for 64-bit addresses");
     }
-    // Versions before 3.0 have no 64-bit ABI; those after 9.x are unknown.
+    // Versions before 3.0 have no 64-bit ABI; versions after 9.x are unknown.
     if !(3..=9).contains(&module.version.0) {
         let message =
             format!("the PTX is of version {}.{}, which is not known", module.version.0, module.version.1);
@@ -42,8 +45,8 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     None
 }
 
-/// Compares declarations with a module. Returns an entry for each declaration, `None` for a kernel that does not
-/// exist.
+/// Compares declarations with a module. Returns the findings, and one entry per declaration: `None` for a kernel that
+/// does not exist.
 pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Vec<Option<Checked>>) {
     let mut analysis = Analysis::new(module);
     let mut findings = Vec::new();
@@ -151,7 +154,8 @@ impl Check<'_, '_, '_> {
         };
         let help = match cpp {
             Some(cpp) => Some(format!(
-                "it is there as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, or declare it `extern \"C\"` in \
+                "it is there as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, \
+                    or declare it `extern \"C\"` in \
                  the CUDA source"
             )),
             None => nearest(name, self.module.entries().map(|entry| entry.name))
@@ -161,7 +165,7 @@ impl Check<'_, '_, '_> {
         self.push(Difference::Name, None, format!("the PTX has no kernel `{name}`"), notes, help);
     }
 
-    /// Returns the help for a name that is like that of no kernel: the kernels that are there.
+    /// Returns the help for a name that resembles no kernel: a list of the existing kernels.
     fn kernels(&self) -> Option<String> {
         let names: Vec<String> =
             self.module.entries().take(MOST_NAMES).map(|entry| format!("`{}`", entry.name)).collect();
@@ -169,7 +173,8 @@ impl Check<'_, '_, '_> {
         let mangled = names.iter().any(|name| name.starts_with("`_Z"));
         let linked = "; `#[link_name = \"..\"]` on a declaration gives it such a name";
         let linked = if mangled { linked } else { "" };
-        let template = "a template is in the PTX only where it is used: instantiate it, or write an `extern \"C\"` kernel that \
+        let template = "a template is in the PTX only where it is used: instantiate it, \
+            or write an `extern \"C\"` kernel that \
                         calls it as a `__device__` function";
         (!names.is_empty()).then(|| format!("it has {}{more}{linked}; {template}", names.join(", ")))
     }
@@ -197,7 +202,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// Returns true if a parameter is of the declared kind.
+    /// Returns true if a parameter has the declared kind; otherwise adds a finding.
     fn class(&mut self, entry: &Function<'_>, at: usize) -> bool {
         let parameter = &entry.parameters[at];
         let declared = &self.declaration.parameters[at];
@@ -234,7 +239,7 @@ impl Check<'_, '_, '_> {
         false
     }
 
-    /// Checks the access and the extent of a parameter whose kind is right.
+    /// Checks the access and the extent of a parameter whose kind matches.
     fn parameter(&mut self, at: usize, kernel: &Kernel) -> Option<Proof> {
         let facts = &kernel.parameters[at];
         let declared = &self.declaration.parameters[at];
@@ -248,7 +253,8 @@ impl Check<'_, '_, '_> {
                 ),
                 (Kind::Scalar(Some(_)), _) => (
                     format!("`{name}` is declared a number, the PTX takes its bits for an address"),
-                    "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`",
+                    "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; \
+                        len]`",
                 ),
                 (_, Some(offset)) => (
                     format!("the PTX takes the bits of `{name}` from byte {offset} on for an address"),
@@ -281,7 +287,8 @@ impl Check<'_, '_, '_> {
                     beside.name
                 ),
             };
-            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; n]`, or pass each buffer as \
+            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; \
+                n]`, or pass each buffer as \
                         a parameter of its own";
             self.push(Difference::Kind, Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
@@ -306,7 +313,8 @@ impl Check<'_, '_, '_> {
         Some(proof)
     }
 
-    /// Returns `None` if a declared table of pointers is none, or is written through against its declaration.
+    /// Returns `None` if a declared table of pointers is not one, or if the kernel writes through it against its
+    /// declaration.
     fn table(&mut self, at: usize, table: PointerTable, kernel: &Kernel) -> Option<()> {
         let (facts, name) = (&kernel.parameters[at], &self.declaration.parameters[at].name);
         let followed = !(kernel.reads_anywhere || kernel.writes_anywhere);
@@ -327,7 +335,7 @@ impl Check<'_, '_, '_> {
         None
     }
 
-    /// Returns `None` if floats of another format than the declared elements' are accessed.
+    /// Returns `None` if the kernel accesses floats of another format than the declared elements have.
     fn floats(&mut self, at: usize, name: &str, element: Primitive, facts: &Facts) -> Option<()> {
         let Some(declared) = element.float else { return Some(()) };
         let other = facts.floats.iter().find(|(found, _)| *found != declared);
@@ -346,7 +354,8 @@ impl Check<'_, '_, '_> {
                 if let Some(site) = facts.writes.as_ref().or(facts.atomics.as_ref()) {
                     let help = match &facts.writes {
                         Some(_) => {
-                            "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; len]` if all of it is written and nothing read before"
+                            "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; \
+                                len]` if all of it is written and nothing read before"
                         }
                         None => "declare it `&[Atomic<T>; len]`",
                     };
@@ -407,7 +416,7 @@ impl Check<'_, '_, '_> {
         Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
     }
 
-    /// Returns true if the extent is proved; `None` if it is refuted.
+    /// Returns true if the extent is proved, false if it is not; `None` if it is refuted.
     fn extent(
         &mut self,
         at: usize,
@@ -432,7 +441,7 @@ impl Check<'_, '_, '_> {
             let needed = met.bytes.iter().find(|needed| self.is_short(&bytes, needed))?;
             Some((met, needed))
         });
-        // The farthest: its length is enough for the others.
+        // Report the farthest access: its length suffices for the others.
         let farthest = short.reduce(|first, next| {
             let is_farther =
                 next.1.minus(first.1).is_some_and(|more| more != Poly::default() && more.at_least_zero());
@@ -457,15 +466,14 @@ impl Check<'_, '_, '_> {
         }))
     }
 
-    /// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some
-    /// of them.
+    /// Returns true if `declared` is at most `needed` for all arguments of at least 1, and smaller for some of them.
     fn is_short(&self, declared: &Poly, needed: &Poly) -> bool {
         let parameters = self.declaration.parameters.len() as u32;
         extents::is_short(declared, needed, parameters, &self.declaration.quotients)
     }
 
-    /// Returns true if a bound by the starts of vectors is at most the declared one: if `start < n`, and both are multiples of 4,
-    /// the elements behind the start are below `n.next_multiple_of(4)`.
+    /// Returns true if a bound by vector start is at most the declared one. If `start < n` and both are multiples of
+    /// 4, the elements after the start are below `n.next_multiple_of(4)`.
     fn ends_below(&self, start: &Start, bytes: &Poly, known: &Known) -> bool {
         self.declaration.rounded.iter().any(|rounded| {
             start.multiple.is_multiple_of(rounded.to)

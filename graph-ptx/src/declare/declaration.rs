@@ -1,4 +1,4 @@
-//! Declarations of kernels, the faults found in them, and their proofs, as types.
+//! The inputs and results of the check: declarations, findings and proofs.
 
 use super::limits::BlockRule;
 use crate::analysis::hidden::Hidden;
@@ -21,18 +21,18 @@ pub enum Access {
     Atomic,
 }
 
-/// A primitive type of Rust.
+/// A primitive Rust type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Primitive {
-    /// Its size, which is also its alignment.
+    /// Its size in bytes, which is also its alignment.
     pub size: u32,
-    /// Its format, if it is a float.
+    /// Its format if it is a float.
     pub float: Option<FloatFormat>,
-    /// The bits that are a value of it.
+    /// The bit patterns that are valid values.
     pub values: Values,
 }
 
-/// The bits that are a value of a type.
+/// The bit patterns that are valid values of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// All bits.
@@ -44,7 +44,7 @@ pub enum Values {
 }
 
 impl Primitive {
-    /// Returns the primitive type of a name.
+    /// Returns the primitive type with this name.
     pub fn of(name: &str) -> Option<Primitive> {
         let (size, float) = match name {
             "u8" | "i8" | "bool" => (1, None),
@@ -74,14 +74,14 @@ pub enum Kind {
     Buffer {
         /// The accesses that it allows.
         access: Access,
-        /// The type of an element, if it is one that is known by its name.
+        /// The type of an element; `None` if its name is not known.
         element: Option<Primitive>,
-        /// The number of elements. Variable `i` is the kernel's parameter `i`; further variables are opaque.
+        /// The number of elements. Variable `i` stands for the kernel's parameter `i`; other variables are opaque.
         extent: Poly,
-        /// The source text.
+        /// The extent as written in the source.
         text: String,
     },
-    /// A number or a structure passed by value, with its type if it is a primitive one.
+    /// A number or struct passed by value, with its type if it is primitive.
     Scalar(Option<Primitive>),
 }
 
@@ -92,8 +92,8 @@ pub struct Declared {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
-    /// True for a buffer in whose place a launch may give a null pointer. Else tests of it for null have one outcome,
-    /// and the code for the other is dead.
+    /// True for a buffer for which a launch may pass a null pointer. If false, null tests of it have one outcome, and
+    /// the code of the other is dead.
     pub nullable: bool,
 }
 
@@ -104,7 +104,7 @@ pub struct Declaration {
     pub name: String,
     /// Its parameters.
     pub parameters: Vec<Declared>,
-    /// The variables of extents that are multiples.
+    /// The variables of extents that are rounded up to multiples.
     pub rounded: Vec<Rounded>,
     /// The variables of extents that are quotients.
     pub quotients: Vec<Quotient>,
@@ -113,7 +113,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Returns the table of pointers that a parameter is.
+    /// Returns the table of pointers that a parameter is declared as.
     pub(super) fn table(&self, parameter: u32) -> Option<PointerTable> {
         self.tables.iter().find(|table| table.parameter == parameter).copied()
     }
@@ -124,7 +124,7 @@ impl Declaration {
 pub struct PointerTable {
     /// The index of its parameter.
     pub parameter: u32,
-    /// True if the kernel may write through its elements.
+    /// True if the kernel may write through the addresses.
     pub writes: bool,
 }
 
@@ -133,24 +133,24 @@ pub struct PointerTable {
 pub struct Rounded {
     /// The variable.
     pub variable: u32,
-    /// The number that is rounded up.
+    /// The number to round up.
     pub of: Poly,
-    /// At least 1.
+    /// The divisor of the result. At least 1.
     pub to: u32,
 }
 
-/// A variable of extents: `of / by`, without the remainder.
+/// A variable of extents: `of / by`, rounded down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotient {
     /// The variable.
     pub variable: u32,
-    /// The number that is divided.
+    /// The dividend.
     pub of: Poly,
-    /// At least 1.
+    /// The divisor. At least 1.
     pub by: u32,
 }
 
-/// The kinds of differences between declarations and their PTX.
+/// The kind of a difference between a declaration and its PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// There is no such kernel.
@@ -159,70 +159,70 @@ pub enum Difference {
     Count,
     /// The kind of a parameter, or the type of its elements.
     Kind,
-    /// A write through a parameter that is declared read-only.
+    /// A write through a parameter declared read-only.
     ReadOnly,
-    /// A read of a parameter that is declared write-only, before it is written.
+    /// A read of a parameter declared write-only, before any write.
     WriteOnly,
     /// More static shared memory than any device has.
     Shared,
     /// The file cannot be used.
     File,
-    /// An extent is smaller than what is accessed.
+    /// An extent that is smaller than the accesses.
     Extent,
 }
 
-/// A fault of a declaration.
+/// A difference between a declaration and its PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Its kind.
     pub difference: Difference,
-    /// The index of the declared kernel; `None` for a fault of the file.
+    /// The index of the declared kernel; `None` for an error about the file.
     pub kernel: Option<usize>,
-    /// The index of the parameter; `None` for a fault of the kernel.
+    /// The index of the parameter; `None` for an error about the kernel.
     pub parameter: Option<usize>,
-    /// One clause.
+    /// The message: one clause.
     pub message: String,
-    /// Lines of the PTX.
+    /// Quoted lines of the PTX.
     pub notes: Vec<String>,
-    /// The fix.
+    /// The suggested fix.
     pub help: Option<String>,
 }
 
 /// The proof for a declared parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// True if its access is proved; else the user vouches for it.
+    /// True if its access is proved, false if it is assumed from the declaration.
     pub access: bool,
     /// True if its extent is proved.
     pub extent: bool,
-    /// The order among launches that access it in this way: reductions by atomics commute.
+    /// How launches that access it in this way are ordered: atomic reductions commute.
     pub updates: Update,
-    /// All of it as text.
+    /// The whole result as text.
     pub text: String,
     /// The parts of the declaration that are not proved.
     pub open: Vec<Unproved>,
 }
 
-/// A declared kernel that is in the file.
+/// The result for a declared kernel that is in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// One for each declared buffer, `None` for a scalar. Empty if the declaration does not fit.
+    /// One per declared buffer; `None` for a scalar. Empty if the declaration does not match.
     pub proofs: Vec<Option<Proof>>,
-    /// The size and the alignment that the PTX gives to each parameter. Empty if their number differs.
+    /// The size and alignment of each parameter in the PTX. Empty if their number differs.
     pub layout: Vec<(u64, u64)>,
-    /// The module-level variables that order it.
+    /// The module variables that order it.
     pub hidden: Hidden,
     /// The block shapes that it supports.
     pub block: BlockRule,
-    /// Static shared memory of its body, in bytes.
+    /// The static shared memory of its body, in bytes.
     pub shared: u64,
-    /// True if all blocks of its grid wait for each other.
+    /// True if the blocks of its grid wait for each other.
     pub cooperative: bool,
-    /// The outline of its writes to the parameters that are declared write-only. Empty if no launch can be proved to
-    /// write all.
+    /// The backward slice of its writes to parameters declared write-only. Empty if no launch can be proved to write
+    /// all elements.
     pub outline: Outline,
-    /// The outline of its accesses through the parameters whose extents are not proved. Empty if no launch is known to
-    /// make any of them.
+    /// The backward slice of its accesses through parameters whose extents are not proved. Empty if no launch is
+    /// known to make any of them.
     pub accesses: Outline,
 }
 
@@ -230,15 +230,15 @@ pub struct Checked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Open {
-    /// The use of the parameter: only read, only written, only updated by atomics.
+    /// The access: only reads, only writes, only atomics.
     Access,
-    /// The bound: no element past the declared ones is used.
+    /// The extent: no access is past the declared elements.
     Extent,
-    /// The elements: the accesses are those of the declared type.
+    /// The elements: all accesses have the declared type.
     Elements,
     /// The coverage: every element of a write-only parameter is written.
     Coverage,
-    /// The pointers in a table: the use and the extent of the buffers that they point to.
+    /// The pointers in a table: the access and the extent of the buffers that they point to.
     Pointers,
 }
 
@@ -254,7 +254,7 @@ impl fmt::Display for Open {
     }
 }
 
-/// A part of a declaration that the PTX does not prove.
+/// A part of a declaration that the PTX does not prove, so that it is assumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unproved {
     /// The part.

@@ -1,6 +1,7 @@
-//! Compares declared elements with the accesses of the PTX. Bits that are only copied may be of any type that fits
-//! into their registers; wider registers hold several elements. Arithmetic on the bits tells more: floats of one
-//! width, or integers.
+//! Compares the declared element types with the accesses of the PTX.
+//!
+//! Bits that are only copied may have any type that fits into their registers; wider registers hold several elements.
+//! Arithmetic on the bits is stronger evidence: floats of one format, or integers.
 
 use super::declaration::{Declaration, Kind, Open, Primitive, Unproved, Values};
 use super::open::quoted;
@@ -10,7 +11,7 @@ use crate::analysis::facts::{Access, Parameter as Facts, Site};
 use crate::analysis::floats;
 use crate::poly::Poly;
 
-/// Returns the message and the instruction of a store of bits that are no value of the declared elements.
+/// Returns the message about a store of bits that are not a valid value of the declared type, and the instruction.
 pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> Option<(String, &'f Site)> {
     let found = facts.elements.as_ref()?;
     let wrong = |stored: &Stored| match element.values {
@@ -35,7 +36,7 @@ pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> O
     Some((message, site))
 }
 
-/// Returns the reason that the elements are not proved to be of the declared type, if they are not.
+/// Returns the reason that the elements are not proved to have the declared type, if they are not.
 pub(super) fn unproved(
     declaration: &Declaration,
     element: Option<Primitive>,
@@ -60,7 +61,7 @@ pub(super) fn unproved(
     open(format!("{} {why}", quoted(site)))
 }
 
-/// Returns the help for a length that is right for the larger elements that the PTX accesses.
+/// Returns the help for an extent that would be right for the larger elements that the PTX accesses.
 pub(super) fn larger_help(extent: &Poly, needed: &Poly, element: u32, facts: &Facts) -> Option<String> {
     let uses = facts.elements.iter().flat_map(|found| &found.uses);
     let mut widths = uses.map(|(used, _)| used.width).filter(|&width| width > element);
@@ -69,11 +70,11 @@ pub(super) fn larger_help(extent: &Poly, needed: &Poly, element: u32, facts: &Fa
     Some(format!("it is as long if its elements are of {larger} bytes each, as the PTX accesses them"))
 }
 
-/// Returns the reason that an access may be of other elements.
+/// Returns the reason that an access may be to elements of another type.
 fn other(element: Primitive, used: &Use) -> Option<String> {
     let Primitive { size, float, .. } = element;
     let many = |width: u32| if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
-    // Arithmetic on integers of 16 bytes is done in halves.
+    // Arithmetic on 16-byte integers works on halves.
     let least = size.min(8);
     if used.is_cut {
         return Some("accesses bits that are used in too many places to follow".to_owned());
@@ -93,7 +94,7 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
         return Some(format!("accesses {} at a time, less than an element", many(used.bytes)));
     }
     match used {
-        // Each stored bit is known, or is listed as unproved.
+        // Stored bits are proved or listed as unproved individually.
         Use { stores: true, .. } if element.values != Values::Any => None,
         Use { integers: true, width, .. } if float.is_some() || (*width != least && *width != size) => {
             Some(format!("accesses integers of {}", many(*width)))
@@ -105,7 +106,7 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     }
 }
 
-/// Returns the reason that stored bits may be no value of an element.
+/// Returns the reason that stored bits may not be a valid value of an element.
 fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Option<&'static str> {
     let boolean = |at: &u32| {
         declaration.parameters.get(*at as usize).is_some_and(|declared| match declared.kind {
@@ -117,7 +118,6 @@ fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Op
         Values::Any => None,
         Values::Boolean if stored.is_boolean() && stored.of.iter().all(boolean) => None,
         Values::Boolean => Some("writes bits that are not proved to be 0 or 1"),
-        // All values are below the surrogates.
         Values::Character if stored.width == 4 && stored.may < 0xd800 => None,
         Values::Character => Some("writes bits that are not proved to be a `char`"),
     }

@@ -1,15 +1,19 @@
 //! Compares declared extents with the bounds of accesses.
+//!
+//! Both are polynomials over the kernel's parameters. An extent is refuted only if an access needs at least as much
+//! for all arguments of at least 1, and more for some. The module also words the help for kernels that work on
+//! multiples.
 
 use super::declaration::Quotient;
 use crate::analysis::facts::Start;
 use crate::poly::Poly;
 
-/// The variable of a length that is rounded up, in a help.
+/// The variable that stands for a rounded length in a help.
 const ROUNDED: u32 = u32::MAX;
 
-/// Returns true if `declared` is smaller than `needed` for all arguments of at least 1, or equal to it for some of
-/// them: as a polynomial in the arguments less 1, the difference has no negative term and is not zero. Quotients are
-/// taken for the largest numbers that they may be.
+/// Returns true if `declared` is at most `needed` for all arguments of at least 1, and smaller for some of them: as a
+/// polynomial in the arguments minus 1, the difference has no negative coefficient and is not zero. Quotients count
+/// with their largest possible value.
 pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotients: &[Quotient]) -> bool {
     let one = Poly::constant(1);
     let shifted = |id: u32| {
@@ -28,8 +32,8 @@ pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotient
     difference().is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
 }
 
-/// Returns what the divisor times a polynomial is at least, without the quotient. `None` if the polynomial does not
-/// fall with it.
+/// Returns a lower bound of the divisor times the polynomial, without the quotient. `None` if the polynomial does not
+/// decrease with the quotient.
 fn replaced(poly: &Poly, quotient: &Quotient) -> Option<Poly> {
     let &Quotient { variable, ref of, by } = quotient;
     if !poly.variables().contains(&variable) {
@@ -49,8 +53,8 @@ fn replaced(poly: &Poly, quotient: &Quotient) -> Option<Poly> {
     Some(sum)
 }
 
-/// Returns the help for a kernel that is compiled for multiples alone: it checks the first of several elements, rows
-/// or planes, and accesses those behind it too.
+/// Returns the help for a kernel that only works for multiples: it checks the first of several elements, rows or
+/// planes, and also accesses the following ones.
 pub(super) fn rounded_help(
     declared: &Poly,
     needed: &Poly,
@@ -60,11 +64,11 @@ pub(super) fn rounded_help(
 ) -> Option<String> {
     let missing = needed.minus(declared)?;
     starts.iter().find_map(|start| {
-        // The last of them is so many behind the first.
+        // The last element is `behind` elements after the first.
         let behind = (1..start.multiple.max(start.tile)).find(|&behind| {
             start.times.times(&Poly::constant(behind.into())).is_some_and(|most| most == missing)
         })?;
-        // A tile has fewer threads than rows: less than half of it behind is a neighbour.
+        // A tile has fewer threads than rows. An offset below half of it is the row of a neighbouring thread.
         let count = match behind < start.multiple {
             true => (behind + 1).next_power_of_two(),
             false => Some(start.tile).filter(|tile| 2 * behind >= *tile)?,
@@ -74,7 +78,7 @@ pub(super) fn rounded_help(
     })
 }
 
-/// Returns the length up to the end of the last vector or tile, as Rust writes it: `n.next_multiple_of(4)`.
+/// Returns the length up to the end of the last vector or tile as a Rust expression: `n.next_multiple_of(4)`.
 fn rounded_length(
     start: &Start,
     behind: u32,
@@ -94,7 +98,7 @@ fn rounded_length(
     Some(length.text_with(&names))
 }
 
-/// Formats a bound in elements.
+/// Formats a bound in elements, or in bytes if it is not a multiple of the element size.
 pub(super) fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -> String {
     match bytes.divided(i128::from(element)) {
         Some(count) => format!("`{}`", count.text_with(names)),

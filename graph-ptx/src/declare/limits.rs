@@ -1,4 +1,4 @@
-//! The limits that a kernel sets for its launches: block shapes, clusters, static shared memory.
+//! Limits that a kernel imposes on its launches: block shapes, clusters and static shared memory.
 
 use crate::isa::{Register, register};
 use crate::syntax::{Function, Item, Module, Operand, Space, Statement};
@@ -8,14 +8,14 @@ use crate::syntax::{Function, Item, Module, Operand, Space, Statement};
 pub struct BlockRule {
     /// `.maxntid`: the maximum number of threads.
     pub most: Option<u32>,
-    /// `.reqntid`: the required threads in each dimension.
+    /// `.reqntid`: the required number of threads in each dimension.
     pub required: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: grids must be multiples of it.
+    /// `.reqnctapercluster`: the cluster shape; grids must be multiples of it.
     pub cluster: Option<[u32; 3]>,
 }
 
 impl BlockRule {
-    /// Returns the rule of an entry.
+    /// Returns the block rule of an entry.
     pub fn of(entry: &Function<'_>) -> BlockRule {
         let three = |values: &[u32]| [0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1));
         let threads = |values: &[u32]| values.iter().fold(1u32, |all, &one| all.saturating_mul(one));
@@ -27,8 +27,8 @@ impl BlockRule {
     }
 }
 
-/// Returns true for a kernel that waits for all blocks of its grid, and has to be launched as a cooperative one: it, or a
-/// function of the file while it calls some, reads a register of cooperative launches.
+/// Returns true for a kernel that waits for all blocks of its grid and must be launched cooperatively. Detected by a
+/// read of a register of cooperative launches, in the kernel or, if it calls functions, in any function of the file.
 pub fn is_cooperative(module: &Module<'_>, entry: &Function<'_>) -> bool {
     fn any(function: &Function<'_>, is: impl Fn(&crate::syntax::Instruction<'_>) -> bool) -> bool {
         let statements = function.body.iter().flat_map(|body| &body.statements);
@@ -51,7 +51,7 @@ pub fn is_cooperative(module: &Module<'_>, entry: &Function<'_>) -> bool {
     reads(entry) || any(entry, |one| one.opcode.starts_with("call")) && functions.into_iter().any(reads)
 }
 
-/// The maximum static shared memory of a block in bytes, on every architecture.
+/// The maximum static shared memory of a block in bytes, the same on every architecture.
 pub const MOST_STATIC_SHARED: u64 = 48 * 1024;
 
 /// Returns the static shared memory that an entry declares in its body, in bytes.

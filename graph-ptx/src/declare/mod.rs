@@ -1,5 +1,8 @@
-//! Checks declarations of kernels against their PTX: CW301 to CW308. All faults are found at once. The sizes of types
-//! other than primitive ones are unknown here: [`Checked`] has the sizes in the PTX, which rustc compares.
+//! Checks kernel declarations against their PTX (CW301 to CW308).
+//!
+//! Input: a module and the declarations. Output: all findings at once, and per kernel the proofs and the assumed
+//! parts ([`Checked`]). The sizes of non-primitive types are unknown here; [`Checked::layout`] has the sizes in the
+//! PTX, which rustc compares.
 
 mod check;
 mod declaration;

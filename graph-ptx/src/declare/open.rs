@@ -1,4 +1,4 @@
-//! The parts of a declaration that are not proved, with the reasons: the user vouches for them.
+//! The parts of a declaration that are not proved, with the reasons: they are assumed.
 
 use super::declaration::{Access, Declaration, Kind, Open, Primitive, Proof, Unproved};
 use crate::analysis::facts::{Access as Found, Parameter as Facts, Site};
@@ -8,7 +8,7 @@ pub(super) fn quoted(site: &Site) -> String {
     format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
 
-/// Returns the pointers that are declared write-only, and a flag for each parameter that is an integer by value.
+/// Returns the pointers declared write-only, and one flag per parameter: true for an integer by value.
 pub(super) fn followed(declaration: &Declaration, pointers: &[bool]) -> (Vec<u32>, Vec<bool>) {
     let parameters = || declaration.parameters.iter().zip(pointers).zip(0u32..);
     let written = parameters()
@@ -26,8 +26,8 @@ pub(super) fn followed(declaration: &Declaration, pointers: &[bool]) -> (Vec<u32
     (written, scalars)
 }
 
-/// Records the parameters that no launch can be proved to cover. Returns the outline of the others; empty if there
-/// are none.
+/// Records the parameters that no launch can be proved to cover. Returns the slice, or an empty one if there are no
+/// other parameters.
 pub(super) fn coverage(outline: Outline, proofs: &mut [Option<Proof>]) -> Outline {
     let mut hope = false;
     for (nth, followed) in outline.parameters.iter().enumerate() {
@@ -48,13 +48,13 @@ pub(super) fn extents(proofs: &[Option<Proof>]) -> Vec<u32> {
     (0u32..).zip(proofs).filter(|(_, proof)| is_open(proof)).map(|(at, _)| at).collect()
 }
 
-/// Returns the outline of the accesses whose extents are not proved; empty if no launch is known to make any of them.
+/// Returns the slice of the accesses with unproved extents; empty if no launch is known to make any of them.
 pub(super) fn bounded(accesses: Outline) -> Outline {
     let hope = (0..accesses.parameters.len()).any(|nth| accesses.hopeless(nth).is_none());
     if hope { accesses } else { Outline::default() }
 }
 
-/// Returns the reason that the use is not proved, where it is not.
+/// Returns the reason that the access is not proved, if it is not.
 pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unproved> {
     if proof.access {
         return None;
@@ -75,7 +75,7 @@ pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unp
     Some(Unproved { what: Open::Access, reason })
 }
 
-/// Returns the reason that the extent is not proved, where it is not.
+/// Returns the reason that the extent is not proved, if it is not.
 pub(super) fn extent(
     element: Option<Primitive>,
     text: &str,
@@ -96,7 +96,7 @@ pub(super) fn extent(
     Some(Unproved { what: Open::Extent, reason })
 }
 
-/// Returns the part of a table of pointers that nothing proves.
+/// Returns the unproved part of a table of pointers.
 pub(super) fn pointers(facts: &Facts) -> Unproved {
     let reason = match &facts.table {
         Some(table) => format!("the addresses that it holds are not followed beyond {}", quoted(&table.site)),

@@ -54,7 +54,8 @@ fn a_kernel_that_is_not_there_has_a_near_name() {
     assert_eq!(
         help("scale").as_deref(),
         Some(
-            "it is there as `_Z5scalePfj`: write `#[link_name = \"_Z5scalePfj\"]` on the declaration, or declare it `extern \"C\"` in the CUDA source"
+            "it is there as `_Z5scalePfj`: write `#[link_name = \"_Z5scalePfj\"]` on the declaration, \
+                or declare it `extern \"C\"` in the CUDA source"
         )
     );
     let others = help("something_else").expect("a help");
@@ -87,10 +88,11 @@ fn numbers_and_kinds_of_parameters() {
     assert_eq!(codes(&run(text, "k", kinds).0), [(Difference::Kind, Some(1)), (Difference::Kind, Some(2))]);
 }
 
-/// All faults are found at once, and what is right is still proved.
+/// All differences are found at once, and matching parts are still proved.
 #[test]
 fn access_is_proved_refuted_or_vouched_for() {
-    let text = ".entry k(.param .u64 a, .param .u64 b, .param .u64 c) { .reg .b64 %rd<9>; .reg .f32 %f<3>; .reg .pred %p;\n\
+    let text = ".entry k(.param .u64 a, .param .u64 b, .param .u64 c) { .reg .b64 %rd<9>; .reg .f32 %f<3>; \
+        .reg .pred %p;\n\
         ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c];\n\
         ld.global.f32 %f1, [%rd1];\n ld.global.f32 %f2, [%rd2];\n st.global.f32 [%rd2], %f1;\n\
         selp.b64 %rd4, %rd3, %rd2, %p; st.global.f32 [%rd4], %f1; ret; }";
@@ -112,7 +114,8 @@ fn access_is_proved_refuted_or_vouched_for() {
 
 #[test]
 fn blocks_clusters_and_shared_memory() {
-    let text = ".entry k()\n.reqntid 32, 4\n.reqnctapercluster 2\n{ .shared .align 4 .b8 a[3]; .shared .align 8 .b8 b[49200]; ret; }";
+    let text = ".entry k()\n.reqntid 32, 4\n.reqnctapercluster 2\n{ .shared .align 4 .b8 a[3]; \
+        .shared .align 8 .b8 b[49200]; ret; }";
     let (findings, checked) = run(text, "k", vec![]);
     assert_eq!(codes(&findings), [(Difference::Shared, None)]);
     let checked = checked.unwrap();
@@ -137,11 +140,13 @@ fn files_that_cannot_be_used() {
     );
 }
 
-/// Returns the first reason of an unproved part, for a type of the elements of `out`.
+/// Returns the first reason of an unproved part, for an element type of `out`.
 fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
     let text = format!(
-        ".entry k(.param .u64 out, .param .u64 in, .param .u8 flag) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .b16 %s<9>; \
-         .reg .f32 %f<9>; .reg .pred %p<3>;\nld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in]; ld.param.u8 %s1, [flag];\n{body}\nret; }}"
+        ".entry k(.param .u64 out, .param .u64 in, .param .u8 flag) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; \
+            .reg .b16 %s<9>; \
+         .reg .f32 %f<9>; .reg .pred %p<3>;\nld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in]; \
+         ld.param.u8 %s1, [flag];\n{body}\nret; }}"
     );
     let buffer = |element| Kind::Buffer {
         access: Access::ReadWrite,
@@ -171,7 +176,8 @@ fn booleans_are_proved_refuted_or_vouched_for() {
         "ld.global.u16 %s2, [%rd2]; mov.b32 %r1, {%s2, %s2}; prmt.b32 %r2, %r1, %r1, 12816; st.global.b32 [%rd1], %r2;",
         "st.global.u8 [%rd1], %s1;",
         "cvt.u32.u16 %r1, %s1; mul.lo.s32 %r2, %r1, 16843009; st.global.u32 [%rd1], %r2;",
-        "cvt.u32.u16 %r1, %s1; shl.b32 %r2, %r1, 8; add.s32 %r3, %r2, %r1; cvt.u16.u32 %s2, %r3; st.global.u16 [%rd1], %s2;",
+        "cvt.u32.u16 %r1, %s1; shl.b32 %r2, %r1, 8; add.s32 %r3, %r2, %r1; cvt.u16.u32 %s2, %r3; \
+            st.global.u16 [%rd1], %s2;",
     ];
     for body in proved {
         assert_eq!(elements(body, "bool"), Ok(None), "{body}");
@@ -207,7 +213,8 @@ fn booleans_are_proved_refuted_or_vouched_for() {
 fn a_buffer_that_is_a_number_is_told() {
     let run = |body: &str| {
         let text = format!(
-            ".entry k(.param .u64 n) {{ .reg .b64 %rd<9>; .reg .pred %p<3>; .reg .f64 %f<3>;\nld.param.u64 %rd1, [n];\n{body}\nret; }}"
+            ".entry k(.param .u64 n) {{ .reg .b64 %rd<9>; .reg .pred %p<3>; \
+                .reg .f64 %f<3>;\nld.param.u64 %rd1, [n];\n{body}\nret; }}"
         );
         let (findings, checked) = run(&text, "k", vec![buffer(Access::Read)]);
         let open = checked.unwrap().proofs[0]
@@ -234,7 +241,7 @@ fn a_buffer_that_is_a_number_is_told() {
     }
 }
 
-/// Two `bf16` of a word, of which `__bfloat1622float2` makes `f32`, and a word that is one.
+/// A word of two `bf16` that `__bfloat1622float2` converts to `f32`, and a word that is one `f32`.
 #[test]
 fn parts_of_words_are_converted() {
     let elements = |ty: &str, uses: &str| {
@@ -264,7 +271,8 @@ fn parts_of_words_are_converted() {
 fn what_only_null_leads_to_is_dead() {
     let text = format!(
         "{HEAD}.entry k(.param .u64 inp, .param .u64 out) {{ .reg .pred %p<3>; .reg .b64 %rd<5>; .reg .b32 %r<3>;\n\
-         ld.param.u64 %rd1, [inp]; ld.param.u64 %rd2, [out]; setp.eq.s64 %p1, %rd1, 0; selp.b64 %rd3, %rd2, %rd1, %p1;\n\
+         ld.param.u64 %rd1, [inp]; ld.param.u64 %rd2, [out]; setp.eq.s64 %p1, %rd1, 0; \
+         selp.b64 %rd3, %rd2, %rd1, %p1;\n\
          ld.global.u32 %r1, [%rd3]; st.global.u32 [%rd2], %r1; ret; }}"
     );
     let module = parse(&text).unwrap();
@@ -286,7 +294,7 @@ fn what_only_null_leads_to_is_dead() {
     };
     let plain = declared(false);
     assert_eq!((plain.access, plain.extent), (true, true));
-    // A load that may go through `out` may come before the store.
+    // A load that may go through `out` may precede the store.
     assert!(!declared(true).access);
 }
 
@@ -295,7 +303,8 @@ fn tables_of_pointers_are_told_from_others() {
     const INDEX: &str = "ld.global.u64 %rd5, [%rd2]; add.s64 %rd6, %rd4, %rd5;";
     let run = |body: &str, writes: bool| {
         let text = format!(
-            ".func opaque(.param .b64 p);\n.entry k(.param .u64 xs, .param .u64 ids) {{ .reg .b64 %rd<9>; .reg .f32 %f<3>;\n\
+            ".func opaque(.param .b64 p);\n.entry k(.param .u64 xs, .param .u64 ids) {{ .reg .b64 %rd<9>; \
+                .reg .f32 %f<3>;\n\
              .shared .align 8 .b8 cell[8];\nld.param.u64 %rd1, [xs]; ld.param.u64 %rd2, [ids];\n\
              ld.global.u64 %rd4, [%rd1];\n{body}\nret; }}"
         );
@@ -316,10 +325,10 @@ fn tables_of_pointers_are_told_from_others() {
     let shared = "st.shared.u64 [cell], %rd4; ld.shared.u64 %rd5, [cell]; st.global.f32 [%rd5], %f1;";
     for writes in [false, true] {
         assert_eq!(run(read, writes), (vec![], Some(true)), "what is read through is assumed");
-        // Which of the two words is the base is not known: the declared table is.
+        // The base may be either of the two words; the declared table decides.
         assert_eq!(run(&format!("{INDEX} {stored_apart}"), writes), (vec![], Some(true)));
         assert_eq!(run(&format!("{INDEX} ld.global.f32 %f1, [%rd6];"), writes), (vec![], Some(true)));
-        // Nothing is taken for an address.
+        // No loaded value is used as an address.
         assert_eq!(run("st.local.u64 [%rd3], %rd4;", writes), (vec![(Difference::Kind, Some(0))], None));
     }
     for body in [stored, updated, shared] {
@@ -328,7 +337,7 @@ fn tables_of_pointers_are_told_from_others() {
     }
 }
 
-/// A store to `x[i]` behind `flag` and `i < n`, of which the first is a predicate that two paths join in. `setp`
+/// A store to `x[i]` after tests of `flag` and `i < n`; the first is a predicate in which two paths join. `setp`
 /// compares the loaded flag, or the index.
 fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(Difference, Option<usize>)> {
     let text = format!(
@@ -363,7 +372,7 @@ fn a_joined_predicate_bounds_nothing_unless_an_index_decides_it() {
     let by_data = "setp.eq.u32 %p1, %r3, 0;";
     assert_eq!(behind_a_joined_predicate(by_data, n()), []);
     assert_eq!(behind_a_joined_predicate(by_data, less()), [(Difference::Extent, Some(0))]);
-    // No thread but those below `n - 1` gets there.
+    // Only threads below `n - 1` get there.
     let by_index = "setp.ge.u32 %p1, %r2, %r5;";
     assert_eq!(behind_a_joined_predicate(by_index, n()), []);
     assert_eq!(behind_a_joined_predicate(by_index, less()), []);

@@ -1,4 +1,6 @@
-//! Kernels that use textures or surfaces, which no graph knows the memory of.
+//! Rejects kernels that use textures or surfaces.
+//!
+//! A graph orders launches by their buffers, and cannot see the memory that a handle refers to.
 
 use super::declaration::{Difference, Finding};
 use crate::isa::{Hidden, row};
@@ -42,7 +44,8 @@ fn finding(module: &Module<'_>, entry: &Function<'_>, kernel: usize, at: &Instru
     let help = if surface {
         "read and write memory through a pointer, and declare that as a buffer"
     } else {
-        "read the memory through a pointer, `const float *__restrict__` or `__ldg`, which uses the same cache, and declare that as a \
+        "read the memory through a pointer, `const float *__restrict__` or `__ldg`, which uses the same cache, \
+            and declare that as a \
          buffer; filtering and clamping are the kernel's then"
     };
     Finding {
@@ -52,7 +55,8 @@ fn finding(module: &Module<'_>, entry: &Function<'_>, kernel: usize, at: &Instru
         message: format!("`{}` uses {what}, which no declaration can name: `{}`", entry.name, at.opcode),
         notes: vec![
             format!("line {} of the PTX: `{}`", at.line, module.source(at.span)),
-            "a graph orders launches by the buffers that they are given, and does not see the memory behind a handle".to_owned(),
+            "a graph orders launches by the buffers that they are given, and does not see the memory behind a \
+                handle".to_owned(),
         ],
         help: Some(help.to_owned()),
     }
@@ -78,7 +82,8 @@ mod tests {
     #[test]
     fn the_instruction_and_the_remedy_are_said() {
         let found = findings(
-            ".func reads() { .reg .f32 %f<5>; .reg .b64 %rd<2>; tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}]; ret; }
+            ".func reads() { .reg .f32 %f<5>; .reg .b64 %rd<2>; \
+                tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}]; ret; }
 .entry k() { call reads; ret; }
 .entry other() { .reg .b32 %r<2>; .reg .b64 %rd<2>; suld.b.1d.b32.trap {%r1}, [%rd1, {%r1}]; ret; }",
         );

@@ -1,19 +1,22 @@
-//! The columns of the table of opcodes.
+//! The columns of the opcode table.
+//!
+//! Each column is an enum. Together they say what an opcode defines, reads, accesses and orders; modifiers refine
+//! some of them (see `analysis::effect`).
 
-/// Classes of instructions, by their effect on memory and control.
+/// The class of an instruction by its effect on memory and control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// From registers to registers.
+    /// Computes registers from registers.
     Compute,
-    /// `ld`, also of parameters and local memory.
+    /// `ld`, including loads of parameters and of local memory.
     Load,
-    /// `st`; its asynchronous and bulk forms are [`Effect::Memory`].
+    /// `st`. Its asynchronous and bulk forms are [`Effect::Memory`].
     Store,
-    /// Accesses memory through addresses in other ways.
+    /// Any other access of memory through address operands.
     Memory,
-    /// `wmma`: [`Effect::Compute`] for `wmma.mma`, else [`Effect::Memory`].
+    /// `wmma`: [`Effect::Compute`] for `wmma.mma`, [`Effect::Memory`] otherwise.
     Wmma,
-    /// `fence`: [`Effect::Memory`] for the fence of a tensor map, else [`Effect::Control`].
+    /// `fence`: [`Effect::Memory`] for a fence of a tensor map, [`Effect::Control`] otherwise.
     Fence,
     /// Reads a texture or surface through a handle.
     TextureRead,
@@ -21,76 +24,77 @@ pub enum Effect {
     TextureWrite,
     /// Calls a function.
     Call,
-    /// Jumps, barriers, hints.
+    /// Jumps, barriers and hints.
     Control,
-    /// Allocates memory in the frame.
+    /// Allocates memory in the stack frame.
     Alloca,
-    /// May read and write through every address operand, and keep every register.
+    /// Unknown: may read and write through every address operand, and may keep the value of every register.
     Unknown,
 }
 
-/// The accesses through the address operands of an instruction.
+/// The accesses that an instruction makes through its address operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
-    /// It has none.
+    /// No address operands.
     None,
-    /// The one address is read; the modifiers tell the size.
+    /// Reads its only address. The modifiers tell the size.
     Load,
-    /// The one address is written; the modifiers tell the size.
+    /// Writes its only address. The modifiers tell the size.
     Store,
-    /// The one address is read and written in one; the modifiers tell the size.
+    /// Reads and writes its only address atomically. The modifiers tell the size.
     Update,
-    /// All are read.
+    /// Reads all addresses.
     Read,
-    /// All are written.
+    /// Writes all addresses.
     Write,
-    /// No access happens.
+    /// Accesses nothing: the address is a hint.
     Hint,
-    /// `multimem`: by its form.
+    /// `multimem`: depends on the form.
     Multimem,
-    /// `cp`: source and destination, by its form.
+    /// `cp`: one source and one destination, depending on the form.
     Copy,
-    /// `tensormap`: destination, then source.
+    /// `tensormap`: the destination, then the source.
     Tensormap,
-    /// `wmma`: by its form.
+    /// `wmma`: depends on the form.
     Wmma,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
 /// The state space of the address operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateSpace {
-    /// There are no addresses.
+    /// No address operands.
     None,
-    /// The space among the modifiers; generic without one.
+    /// The space that the modifiers name; generic if they name none.
     Named,
-    /// As [`StateSpace::Named`]; shared memory for the asynchronous and bulk forms that do not release.
+    /// Same as [`StateSpace::Named`], but shared memory for the asynchronous and bulk forms without `.release`.
     NamedUnlessAsync,
     /// Shared memory.
     Shared,
-    /// Each address has its own, by the form.
+    /// Depends on the form; the addresses may have different spaces.
     ByForm,
 }
 
-/// The definitions of an instruction. Registers in all other operands, in addresses and in the guard are read.
+/// The registers that an instruction defines. All registers in other operands, in addresses and in the guard are
+/// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defines {
     /// The first operand.
     First,
-    /// The first operand, for instructions with this modifier.
+    /// The first operand, if the instruction has this modifier.
     FirstIf(&'static str),
-    /// The first operand, which is read too.
+    /// The first operand, which is also read.
     Accumulates,
     /// Nothing.
     Never,
 }
 
-/// The function that computes the result from the source operands, as far as analyses follow it. Operations that most
-/// analyses treat alike are one class: an analysis names those that it follows, and its answer for the rest of the class.
+/// The function that computes the result from the source operands. Operations that most analyses treat alike form one
+/// class: an analysis matches the members that it follows and has one default per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// No function of the operands alone.
+    /// The result is not a function of the operands alone.
     None,
     /// `mov`
     Move,
@@ -100,17 +104,17 @@ pub enum Operation {
     Address,
     /// `mapa`: an address of shared memory.
     SharedAddress,
-    /// Arithmetic of integers or floating-point numbers.
+    /// Arithmetic on integers or floating-point numbers.
     Arithmetic(Arithmetic),
-    /// Arithmetic of floating-point numbers alone.
+    /// Arithmetic on floating-point numbers only.
     Float(Float),
-    /// A function of the bits of integers.
+    /// A bitwise function of integers.
     Bitwise(Bitwise),
-    /// One of the first two operands.
+    /// Selects one of the first two operands.
     Selection(Selection),
-    /// A fact about the operands, which keeps none of their bits.
+    /// A predicate of the operands. The result contains no bits of them.
     Comparison(Comparison),
-    /// A function that analyses seldom follow.
+    /// A function that few analyses follow.
     Opaque(Opaque),
 }
 
@@ -162,7 +166,7 @@ pub enum Float {
     Fma,
     /// `copysign`
     Copysign,
-    /// A function of one floating-point number.
+    /// A unary floating-point function.
     Transcendental,
 }
 
@@ -189,7 +193,7 @@ pub enum Bitwise {
     Permute,
     /// `lop3`
     Logic3,
-    /// `shf`: a shift of two registers as one.
+    /// `shf`: shifts two concatenated registers.
     FunnelShift,
 }
 
@@ -207,9 +211,9 @@ pub enum Selection {
 pub enum Comparison {
     /// `setp`
     ToPredicate,
-    /// `set`: a comparison as a number.
+    /// `set`: a comparison with a numeric result.
     ToNumber,
-    /// A predicate or a mask of lanes, of any other form.
+    /// Any other predicate, or a mask of lanes.
     Test,
 }
 
@@ -218,7 +222,7 @@ pub enum Comparison {
 pub enum Opaque {
     /// `shfl`: the operand of another lane.
     Shuffle,
-    /// Integer arithmetic of any other form: with a carry, of 24 bits, of three numbers, of all lanes.
+    /// Other integer arithmetic: with carry, on 24 bits, of three operands, or across all lanes.
     Integer,
     /// A product of matrices.
     MatrixProduct,
@@ -226,85 +230,85 @@ pub enum Opaque {
     Other,
 }
 
-/// The origin of the result.
+/// The source of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yields {
-    /// There is no result.
+    /// The instruction has no result.
     Nothing,
     /// Computed from the operands.
     Computed,
-    /// The contents of memory. Orders nothing unless the modifiers say so.
+    /// The contents of memory. Not an ordering operation unless the modifiers say so.
     Loaded,
-    /// The contents of memory that writes of other threads need not show in.
+    /// The contents of memory; writes of other threads may stay invisible to it.
     Fixed,
-    /// The contents of memory at one point of the order of all updates of an address: a thread that uses them sees that
-    /// order. An update whose result is unused commutes with its like.
+    /// The contents of memory at one point in the modification order of an address. A thread that uses the result
+    /// observes that order. If the result is unused, the update commutes with updates of the same kind.
     Observed,
     /// The operand of another lane.
     Exchanged,
-    /// A fact about the lanes of a warp or the threads of a block.
+    /// A property of the warp's lanes or of the block's threads.
     Voted,
     /// The state of a barrier in memory.
     Phase,
-    /// The results of a function.
+    /// The return values of a function.
     Returned,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
 /// The effect on control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlFlow {
-    /// Control goes to the next instruction. It does so too after each of the others where they are guarded.
+    /// Control continues with the next instruction. A guarded instruction of any other kind may also fall through.
     Next,
-    /// Control goes to a label.
+    /// Jumps to a label.
     Branch,
-    /// Control goes to one of a list of labels.
+    /// Jumps to one of a list of labels.
     Table,
-    /// Control leaves the function.
+    /// Returns from the function.
     Return,
     /// The thread ends.
     Exit,
-    /// The launch ends with an error.
+    /// The launch aborts with an error.
     Trap,
 }
 
-/// The visibility of other threads' writes after an instruction.
+/// The effect on the visibility of other threads' writes after the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synchronises {
-    /// Unchanged.
+    /// No effect.
     Never,
-    /// Writes may become visible: it orders the accesses around it.
+    /// Writes may become visible: a fence orders the accesses around it.
     Fence,
-    /// Writes may become visible: it waits for other threads, or takes part in an order with them.
+    /// Writes may become visible: the instruction waits for other threads or takes part in an order with them.
     Always,
-    /// Writes may become visible by a load that is volatile, relaxed, acquire or of memory-mapped I/O.
+    /// Writes may become visible if the load is volatile, relaxed, acquire or memory-mapped I/O.
     IfOrdered,
-    /// Writes may become visible by a copy that waits.
+    /// Writes may become visible if the instruction is a copy that waits.
     IfWaits,
 }
 
 /// An effect that no operand shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hidden {
-    /// There is none.
+    /// No hidden effect.
     None,
-    /// Sets the carry flag, for instructions with `.cc`.
+    /// Sets the carry flag, if the instruction has `.cc`.
     SetsCarry,
-    /// Reads the carry flag, and sets it for instructions with `.cc`.
+    /// Reads the carry flag, and sets it if the instruction has `.cc`.
     ReadsCarry,
     /// The thread pauses.
     Sleeps,
-    /// Orders the grid against other grids.
+    /// Orders this grid with respect to other grids.
     Grids,
-    /// Depends on the cluster of the block.
+    /// Depends on the block's cluster.
     Cluster,
-    /// Depends on the cluster of the block, for instructions with this modifier.
+    /// Depends on the block's cluster, if the instruction has this modifier.
     ClusterIf(&'static str),
-    /// Reads or writes memory behind a handle, through caches of its own.
+    /// Reads or writes memory through a handle and a separate cache.
     Texture,
     /// With `.to.const`: makes an address of constant memory, which may be set from outside of the file.
     ConstantWindow,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }

@@ -1,10 +1,10 @@
 //! The instruction set: one table of opcodes and one of special registers.
 //!
-//! Analyses, rewriting and the simulator's interpreter ask these tables and match on [`Opcode`], on [`Register`] and on the
-//! columns of their rows, without a wildcard arm; none compares mnemonics or register names as text. A new instruction is
-//! one row of `opcode.rs`, which has all columns. The interpreter's dispatch, which lists every opcode, does not compile
-//! before it executes or refuses the new one. A new kind of cell is a variant that all matches on its column must answer;
-//! a new operation of a class, such as [`Bitwise`], concerns the analyses that follow it alone.
+//! Analyses, rewriting and the simulator's interpreter match on [`Opcode`], on [`Register`] and on the columns of
+//! their rows, without wildcard arms. No code compares mnemonics or register names as text. A new instruction is one
+//! row of `opcode.rs`; the interpreter's dispatch lists every opcode and does not compile until it handles or rejects
+//! the new one. A new variant of a column must be handled by every match on that column. A new operation of a class,
+//! such as [`Bitwise`], concerns only the analyses that follow it.
 
 mod columns;
 mod opcode;

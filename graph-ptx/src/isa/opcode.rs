@@ -1,4 +1,7 @@
-//! The table of opcodes.
+//! The table of opcodes: one row per opcode, with all columns.
+//!
+//! A macro generates the enum, its mnemonics and [`row`] from the table. Opcodes that are missing here parse as
+//! [`Opcode::Unknown`], whose row is conservative.
 
 use super::columns::{
     Addresses, ControlFlow, Defines, Effect, Hidden, Operation, StateSpace, Synchronises, Yields,
@@ -21,7 +24,7 @@ pub struct Row {
     pub yields: Yields,
     /// Its effect on control flow.
     pub flow: ControlFlow,
-    /// Its visibility of other threads' writes.
+    /// Its effect on the visibility of other threads' writes.
     pub synchronises: Synchronises,
     /// Its effect that no operand shows.
     pub hidden: Hidden,
@@ -87,7 +90,8 @@ macro_rules! opcodes {
 }
 
 opcodes! {
-    // Name, mnemonic, effect, addresses, state space, definition, operation, result, control flow, synchronises, hidden effect.
+    // Name, mnemonic, effect, addresses, space, definitions, operation, result, control flow, visibility, hidden.
+
     // Integer and floating-point arithmetic.
     Add "add" Compute None None [First] [Arithmetic(Add)] Computed Next Never [SetsCarry],
     Sub "sub" Compute None None [First] [Arithmetic(Sub)] Computed Next Never [SetsCarry],

@@ -1,4 +1,6 @@
-//! The table of special registers.
+//! The table of special registers: their relation to the thread, and their value in a batch.
+//!
+//! A macro generates the enum, its names and the lookups.
 
 /// The relation of a special register to the thread and the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,22 +15,22 @@ pub enum Threads {
     GridSize,
     /// The lane of a thread in its warp.
     Lane,
-    /// None of these; it may differ between threads.
+    /// Any other register. Its value may differ between threads.
     Other,
 }
 
-/// The value of a special register in a launch that does the work of several.
+/// The value of a special register in a launch that batches several launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InBatch {
-    /// The same as in a launch of its own.
+    /// The same as in a separate launch.
     Same,
-    /// The value of the batch's grid: rewriting replaces it by the member's own.
+    /// The value of the batch's grid. Rewriting replaces it by the member's value.
     Grid,
-    /// Defined in cooperative launches only.
+    /// Defined only in cooperative launches.
     Cooperative,
-    /// Defined in clusters only.
+    /// Defined only in clusters.
     Cluster,
-    /// Different from a launch of its own, and not to be replaced.
+    /// Different from a separate launch, and not replaceable.
     Differs,
 }
 
@@ -51,7 +53,7 @@ macro_rules! registers {
                 }
             }
 
-            /// Returns its value in a launch that does the work of several.
+            /// Returns its value in a launch that batches several launches.
             pub const fn in_batch(self) -> InBatch {
                 match self {
                     $(Register::$name => InBatch::$batch,)*
@@ -60,7 +62,8 @@ macro_rules! registers {
             }
         }
 
-        /// Returns the special register of a name, with or without a component: `%tid.x`. `None` if it is not known.
+        /// Returns the special register of a name, with or without a component such as `%tid.x`. `None` if the name
+        /// is unknown.
         pub fn register(name: &str) -> Option<Register> {
             let base = name.split_once('.').map_or(name, |(base, _)| base);
             match base {
@@ -70,7 +73,7 @@ macro_rules! registers {
             }
         }
 
-        /// Returns the number of a register of a family: 2 for `%envreg2`. `None` for other names.
+        /// Returns the number of a register of a family, such as 2 for `%envreg2`. `None` for other names.
         pub fn number(name: &str) -> Option<u32> {
             $(if let Some(number) = name.strip_prefix($prefix) { return number.parse().ok(); })*
             None
@@ -120,7 +123,7 @@ registers! {
     ReservedSmem "%reserved_smem_offset_" Other Same,
 }
 
-/// Returns the number of a component: 0 for `.x` and `.r` to 3 for `.w` and `.a`. `None` for other names.
+/// Returns the index of a component: 0 for `.x` and `.r`, up to 3 for `.w` and `.a`. `None` for other names.
 pub fn component(name: &str) -> Option<usize> {
     let (_, component) = name.split_once('.')?;
     match component {

@@ -1,24 +1,32 @@
-//! Texts of single entries: only launched ones are compiled, in parallel.
+//! Splits a module into the texts of single entries, so that only launched entries are compiled, in parallel.
+//!
+//! An entry is independent if neither it nor its callees name a variable with module lifetime. The other entries stay
+//! together in one text.
 
 use super::edit::Edits;
 use super::uses::Scan;
 use crate::syntax::{Item, Module, Space, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The entries of a module that can be compiled by themselves, each with the names of the functions that it and its callees call.
+/// The entries of a module that can be compiled separately, each with the names of the functions that it and its
+/// callees call.
 pub type Independent = BTreeMap<String, BTreeSet<String>>;
 
-/// The parts of a module's text that some entries need.
+/// The texts for some entries of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
-    /// The independent ones of these entries, each with its text.
+    /// The independent entries among them, each with its text.
     pub alone: Vec<(String, String)>,
-    /// The text of all entries that are not independent, if one of these entries is not.
+    /// The text of all entries that are not independent; `None` if all requested entries are independent.
     pub rest: Option<String>,
 }
 
-/// Returns the independent entries of a module as it is written: neither they nor what they call name a variable that lasts from one
-/// launch to the next, so a second module with such an entry has no state of its own. Time: linear in the module.
+/// Returns the independent entries of a module as written. Neither such an entry nor its callees name a variable with
+/// module lifetime, so that a second module with the entry has no separate state.
+///
+/// # Complexity
+///
+/// Linear in the module.
 pub fn independent(module: &Module<'_>) -> Independent {
     let splits = |item: &Item<'_>| match item {
         Item::Directive(directive) => matches!(directive.name, ".section" | ".pragma" | "@@DWARF"),
@@ -35,8 +43,7 @@ pub fn independent(module: &Module<'_>) -> Independent {
     for entry in module.entries() {
         let Ok(closure) = scan.closure(entry.name) else { continue };
         let lasts = |space| matches!(space, Space::Global | Space::Const);
-        // Functions that other rewritings refuse, such as those with calls through registers, may reach more than
-        // they name.
+        // Functions that other rewritings refuse, such as those with indirect calls, may reach more than they name.
         let depends = |&place: &usize| {
             let uses = scan.uses(place);
             let refused = uses.waiting.is_some() || uses.batching.is_some();
@@ -50,8 +57,12 @@ pub fn independent(module: &Module<'_>) -> Independent {
     found
 }
 
-/// Splits a form of a module's text, which may have other instructions, for some of its entries. What a text does not need is blank in
-/// it: lines keep their numbers. Time: linear in the module for each text.
+/// Splits a variant of a module's text, which may have other instructions, for some of its entries. Unneeded parts
+/// are blanked, so that lines keep their numbers.
+///
+/// # Complexity
+///
+/// Linear in the module for each text.
 pub fn split(module: &Module<'_>, independent: &Independent, wanted: &[&str]) -> Split {
     let mut found = Split::default();
     for &entry in wanted {
@@ -65,7 +76,7 @@ pub fn split(module: &Module<'_>, independent: &Independent, wanted: &[&str]) ->
     found
 }
 
-/// Returns the text of one entry, with the functions of these names and without variables that last.
+/// Returns the text of one entry with these functions and without variables of module lifetime.
 fn alone(module: &Module<'_>, entry: &str, needed: &BTreeSet<String>) -> String {
     blanked(module, |item| match item {
         Item::Function(function) if function.entry => function.name == entry,
@@ -83,7 +94,7 @@ fn rest(module: &Module<'_>, independent: &Independent) -> String {
     })
 }
 
-/// Returns the text with the items that are not kept blank.
+/// Returns the text with blank lines in place of the items that `keep` rejects.
 fn blanked(module: &Module<'_>, keep: impl Fn(&Item<'_>) -> bool) -> String {
     let span = |item: &Item<'_>| match item {
         Item::Function(function) => Some(function.span),
@@ -93,7 +104,7 @@ fn blanked(module: &Module<'_>, keep: impl Fn(&Item<'_>) -> bool) -> String {
     let mut edits = Edits::default();
     let mut blank = BTreeSet::new();
     for item in module.items.iter().filter(|item| !keep(item)) {
-        // Variables that are declared together have one span.
+        // Variables declared together have the same span.
         if let Some(span) = span(item)
             && blank.insert((span.start, span.end))
         {

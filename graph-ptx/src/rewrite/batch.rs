@@ -1,4 +1,8 @@
-//! Variants of entries that do the work of many launches, in a module of their own.
+//! Variants of entries that do the work of many launches, in a separate module.
+//!
+//! Each block of a variant finds its member in a parameter table (`table`, `select`). The body then reads the
+//! parameters from the member's record and the grid registers from the prologue (`body`), and functions receive the
+//! grid registers as arguments (`pass`).
 
 use super::body::{Rewriting, Wanted};
 use super::edit::Edits;
@@ -14,44 +18,46 @@ use super::{contract, spin, variables};
 use crate::syntax::{Class, Function, Item, Module, Span};
 use std::collections::BTreeSet;
 
-/// A variant to make.
+/// A batched variant to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// The entry as it is written.
+    /// The entry as written.
     pub entry: String,
-    /// The variant's name, which is not a prefix of any name of the module: see [`free_name`].
+    /// The variant's name, which must not be a prefix of any name of the module: see [`free_name`].
     pub name: String,
-    /// The maximum number of members. Fewer may run: for [`GridShape::Axis`] by a smaller grid, for
-    /// [`GridShape::Flat`] by first blocks of `u32::MAX`.
+    /// The maximum number of members. A launch may have fewer: with a smaller grid for [`GridShape::Axis`], with
+    /// first blocks of `u32::MAX` for [`GridShape::Flat`].
     pub capacity: u32,
     /// The arrangement of the members' blocks.
     pub shape: GridShape,
-    /// True if it waits first (`griddepcontrol.wait`).
+    /// True if it begins with `griddepcontrol.wait`.
     pub waits: bool,
-    /// The maximum number of registers of a thread: `.maxnreg`, in place of the entry's own and of its
-    /// `.minnctapersm`. `None` leaves both as they are written.
+    /// The maximum number of registers per thread: replaces the entry's `.maxnreg` and `.minnctapersm`. `None` keeps
+    /// both as written.
     pub registers: Option<u32>,
 }
 
 /// An entry whose launches can be batched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batchable {
-    /// True for x, y and z if it, or a function that it calls, reads the block's index or the grid's size there.
+    /// True for x, y and z if the entry, or a function that it calls, reads the block index or the grid size along
+    /// that axis.
     pub reads: [bool; 3],
 }
 
-/// Checks if launches of an entry can be made one launch, in every shape.
+/// Checks that launches of an entry can be batched, in every shape.
 ///
-/// Time: linear in what the entry calls; where that names variables of the module, an analysis of the whole module.
+/// # Complexity
+///
+/// Linear in the entry and its callees; if these name variables of the module, an analysis of the whole module.
 ///
 /// # Errors
-/// The reason why not. [`batched`] refuses what depends on the shape, the capacity or the wait.
+/// The reason that they cannot. [`batched`] rejects what depends on the shape, the capacity or the wait.
 pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal> {
     let mut making = Making::new(module);
     let found = making.check(entry)?;
     let function = making.scan.uses(found.closure[0]).function;
     let table = Table::of(&function.parameters, 1, GridShape::Flat).ok_or(Refusal::Table { capacity: 1 })?;
-    // A kernel that cannot be rewritten is refused for every shape of the grid.
     making.passed = pass::passed(&making.scan, &found.closure[1..]);
     for &place in &found.closure {
         let mut edits = Edits::default();
@@ -62,9 +68,8 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
     Ok(Batchable { reads: [0, 1, 2].map(|axis| grid & (0b1001 << axis) != 0) })
 }
 
-/// Returns the maximum size of a table of this module's kernels in bytes. More than [`SMALL_TABLE`] requires a
-/// `.version` and `.target` that the module has, or that it can be raised to. Devices before Volta load no such
-/// modules.
+/// Returns the maximum size of a table for this module's kernels, in bytes. More than [`SMALL_TABLE`] requires a
+/// `.version` and `.target` that the module has or that can be raised. Devices before Volta do not load such modules.
 pub fn largest_table(module: &Module<'_>) -> u32 {
     match head::raise(module, LARGE_PARAMETERS, &mut Edits::default()) {
         Ok(()) => LARGEST_TABLE,
@@ -72,14 +77,16 @@ pub fn largest_table(module: &Module<'_>) -> u32 {
     }
 }
 
-/// A module of its own with variants of entries, and what they need of the module: functions, variables that nothing
-/// writes, names of source files.
+/// Creates a separate module with variants of entries and what they need of the original: functions, variables that
+/// nothing writes, names of source files. It has no debug sections.
 ///
-/// It holds no debug sections. Time: linear in what is copied, and what [`batchable`] takes for each variant.
+/// # Complexity
+///
+/// Linear in the copied text, plus the cost of [`batchable`] for each variant.
 ///
 /// # Errors
-/// The first variant that cannot be made: see [`batchable`]; its table is too large; its name is not free; `.version`
-/// and `.target` cannot be raised to what it needs.
+/// The first variant that cannot be created: see [`batchable`]; its table is too large; its name is not free; or
+/// `.version` and `.target` cannot be raised to what it needs.
 pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal> {
     let mut making = Making::new(module);
     making.own.prefix = free_prefix(module, wanted);
@@ -136,7 +143,7 @@ fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
 struct Needed {
     /// The functions that it runs, the entry first.
     closure: Vec<usize>,
-    /// The places of the declarations of the module's variables that it names.
+    /// The positions of the declarations of the module's variables that it names.
     variables: BTreeSet<u32>,
 }
 
@@ -153,7 +160,7 @@ impl<'m, 'a> Making<'m, 'a> {
         Making { module, scan: Scan::new(module), own, passed: Passed::default() }
     }
 
-    /// Refuses what cannot be batched in any shape.
+    /// Rejects an entry that cannot be batched in any shape.
     fn check(&mut self, entry: &str) -> Result<Needed, Refusal> {
         if self.module.target.contains(&"debug") {
             return Err(Refusal::Debug);
@@ -197,7 +204,7 @@ impl<'m, 'a> Making<'m, 'a> {
         Ok(Needed { variables: of_module.map(|variable| variable.span.start).collect(), closure })
     }
 
-    /// Writes source files, variables and functions, in the module's order.
+    /// Writes source files, variables and functions, in module order.
     fn declarations(
         &self,
         found: &[&Needed],
@@ -216,7 +223,7 @@ impl<'m, 'a> Making<'m, 'a> {
         for item in &self.module.items {
             match item {
                 Item::File(file) => text.push_str(self.module.source(file.span)),
-                // Names that are declared together are copied together, once.
+                // Names declared together are copied together, once.
                 Item::Variable(variable) if variables.remove(&variable.span.start) => {
                     text.push_str(self.module.source(variable.span));
                 }
@@ -233,7 +240,7 @@ impl<'m, 'a> Making<'m, 'a> {
         Ok(())
     }
 
-    /// Returns a function, or its prototype.
+    /// Returns a function or its prototype.
     fn function(&self, function: &'m Function<'a>, plain: bool) -> Result<String, Refusal> {
         let mut edits = Edits::default();
         let grid = self.passed.get(function.name).copied().unwrap_or_default();

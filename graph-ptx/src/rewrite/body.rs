@@ -1,4 +1,5 @@
-//! The changes in a body: parameters are read from the member's record, registers of the grid from the member.
+//! Rewrites the body of a batched entry: it reads parameters from the member's record and grid registers from the
+//! prologue.
 
 use super::edit::Edits;
 use super::pass::{self, Passed};
@@ -13,9 +14,9 @@ use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, S
 /// The values that the prologue must define.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    /// The registers of the grid.
+    /// The grid registers.
     pub grid: Grid,
-    /// True if the fourth component of a vector of them is used.
+    /// True if the fourth component of a grid vector is used.
     pub zero: bool,
     /// The offsets in the record whose addresses are used.
     pub addresses: Vec<i64>,
@@ -26,9 +27,9 @@ pub(super) struct Rewriting<'e, 'm, 'a> {
     pub module: &'m Module<'a>,
     pub function: &'m Function<'a>,
     pub own: &'e Own,
-    /// The table that holds the parameters of a variant. `None` for a function, which keeps its own.
+    /// The table with the parameters of a variant. `None` for a function, which keeps its own parameters.
     pub table: Option<&'e Table>,
-    /// The grid registers that functions are passed.
+    /// The grid registers that functions receive as arguments.
     pub passed: &'e Passed<'a>,
     pub edits: &'e mut Edits,
     pub wanted: Wanted,
@@ -53,7 +54,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
                     }
                 }
                 Statement::Location(location) if location.inlined.is_some() => {
-                    // The inlined function is described in a debug section that is not copied.
+                    // The debug section that describes the inlined function is not copied.
                     let text = self.module.source(location.span);
                     if let Some(comma) = text.find(',') {
                         let start = location.span.start + comma as u32;
@@ -66,7 +67,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Returns true if a name may be one that changes.
+    /// Returns true if a name may have to be replaced.
     fn concerns(&self, name: &str) -> bool {
         let grid = register(name).is_some_and(|register| register.in_batch() == InBatch::Grid);
         grid || (self.table.is_some() && self.function.parameter(name).is_some())
@@ -132,7 +133,6 @@ impl<'a> Rewriting<'_, '_, 'a> {
             {
                 let offset = if *elements { offset.wrapping_mul(element) } else { *offset };
                 let register = self.address(i64::from(place).wrapping_add(offset));
-                // The change ends before the semicolon of the instruction.
                 self.edits.replace(Span { start: span.start, end: instruction.span.end - 1 }, register);
             }
             _ => return Err(refuse),
@@ -140,7 +140,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Returns the register that holds the address of an offset in the record.
+    /// Returns the register with the address of an offset in the record.
     fn address(&mut self, offset: i64) -> String {
         let known = self.wanted.addresses.iter().position(|&other| other == offset);
         let number = known.unwrap_or_else(|| {
@@ -150,7 +150,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         self.own.address(number)
     }
 
-    /// Rewrites a read of a register of the grid, which only `mov` and `cvt` may make.
+    /// Rewrites a read of a grid register, which is only supported in `mov` and `cvt`.
     fn register(
         &mut self,
         instruction: &Instruction<'a>,
@@ -186,7 +186,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Splits a move of a vector: one move for each component that is kept, with the guard of the whole.
+    /// Splits a move of a vector into one move per kept component, with the guard of the original.
     fn moves(&self, whole: &Instruction<'a>, into: &[Operand<'a>], from: &[String]) -> Option<String> {
         let opcode = self.module.span_of(whole.opcode);
         let guard = self.module.source(Span { start: whole.span.start, end: opcode.start });
@@ -218,7 +218,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
     }
 }
 
-/// `mov.b64 %rd1, parameter` and `cvta.param.u64 %rd1, parameter`.
+/// Matches `mov.b64 %rd1, parameter` and `cvta.param.u64 %rd1, parameter`.
 fn takes_address(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.types().next_back(), Some(Type::B64 | Type::U64 | Type::S64))
 }

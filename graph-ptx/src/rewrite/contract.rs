@@ -1,11 +1,12 @@
-//! Sums of two products that the assembler may fuse either way.
+//! Detects sums of two products: the assembler may contract either product.
 //!
-//! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once and not twice. Of a sum of one
-//! product and something else the assembler makes the same in every form of a kernel (`benches/results/contraction.md`);
-//! of a sum of two products it fuses one, and nothing says that it is the same one where the code around it differs.
+//! `mul` and `add` without a rounding modifier may become one `fma`, which rounds once instead of twice. For a sum of
+//! one product and another value the assembler decides the same in every variant of a kernel
+//! (`benches/results/contraction.md`). For a sum of two products it contracts one of them, and not necessarily the
+//! same one if the surrounding code differs.
 //!
-//! A product becomes part of its sums if nothing else uses it and if they stand in its basic block. Where a use goes, as a
-//! store that nothing reads, the product may become part of sums that it was rounded for before.
+//! A product is contracted into its sums if they are its only uses and are in its basic block. If a use disappears,
+//! such as a store that nothing reads, a product that was rounded before may be contracted.
 //!
 //! Approximate quotients and reciprocals count as products: the last step of their code is one.
 
@@ -17,13 +18,15 @@ use crate::isa::{self, Arithmetic, Bitwise, Float, Opaque, Opcode, Operation};
 use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
 use std::collections::BTreeSet;
 
-/// The label of a product.
+/// The taint label of a product.
 const PRODUCT: Labels = 1;
 
-/// Returns the line of the first sum or difference of two products, none of the three with a rounding modifier. In a
-/// function that is too large to be analysed every value counts as a product.
+/// Returns the line of the first sum or difference of two products where none of the three has a rounding modifier.
+/// In a function that is too large for the analysis, every value counts as a product.
 ///
-/// Time: linear in the body.
+/// # Complexity
+///
+/// Linear in the body.
 pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
     let statements = function.body.iter().flat_map(|body| &body.statements);
     let instructions = || {
@@ -49,11 +52,14 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
     sums.filter_map(|step| step.instruction).min_by_key(|sum| sum.span.start).map(|sum| sum.line)
 }
 
-/// Returns true if an entry has a product in a sum, both without a rounding modifier, of which something else is made, too, or
-/// which stands in another basic block than the sum: with fewer uses, or in fewer blocks, the two could become one `fma`. True
-/// for an entry with sums and products that is too large to be analysed.
+/// Returns true if the contraction of a product may change when the kernel changes. That is the case for a product
+/// that reaches a sum, both without a rounding modifier, and that has another use or is in another basic block: with
+/// fewer uses or fewer blocks the two could become one `fma`. Returns true for an entry with sums and products that
+/// is too large for the analysis.
 ///
-/// Time: linear in the body, for each product of which sums are made.
+/// # Complexity
+///
+/// Linear in the body, for each product that reaches a sum.
 pub(super) fn depends_on_uses(function: &Function<'_>) -> bool {
     let statements = function.body.iter().flat_map(|body| &body.statements);
     let instructions = || {
@@ -82,7 +88,7 @@ fn is_in_sums_alone(code: &Code<'_, '_>, product: &Step<'_, '_>, value: u32) -> 
         })
 }
 
-/// Returns true if a sum may be made of a product, but for its sign.
+/// Returns true if a sum may have the product, up to its sign, as an operand.
 fn reaches_sum(code: &Code<'_, '_>, product: u32) -> bool {
     let mut work = vec![product];
     let mut seen = BTreeSet::new();
@@ -94,7 +100,7 @@ fn reaches_sum(code: &Code<'_, '_>, product: u32) -> bool {
             }
             let keeps = step.instruction.is_none_or(|instruction| match effect::effect(instruction) {
                 Effect::Compute => keeps_products(instruction),
-                // A product in memory of the thread is not followed.
+                // A product in thread-local memory is not followed; it may reach a sum.
                 Effect::Store => !matches!(instruction.space(), Some(Space::Global | Space::Shared)),
                 _ => false,
             });
@@ -110,12 +116,12 @@ fn reaches_sum(code: &Code<'_, '_>, product: u32) -> bool {
     false
 }
 
-/// Finds the products of a function, without a rounding modifier.
+/// Finds the values that are products without a rounding modifier.
 fn products<'c, 'm, 'a>(code: &'c Code<'m, 'a>, function: &Function<'_>) -> Taint<'c, 'm, 'a, Products> {
     let blocks = 0..code.cfg.blocks.len() as u32;
     let mut taint = Taint::new(code, blocks, Products { entry: function.entry });
     let mut steps = code.steps.iter().filter_map(|step| step.instruction);
-    // The memory that a function is called with may hold products, and so may what is passed in registers.
+    // The memory and the registers passed to a function may hold products.
     if !function.entry || steps.any(|instruction| effect::effect(instruction) == Effect::Call) {
         taint.label_memory(PRODUCT);
     }
@@ -141,14 +147,14 @@ fn is_sum(instruction: &Instruction<'_>) -> bool {
         && is_bare(instruction)
 }
 
-/// Returns true if an instruction is of floats and has no rounding modifier.
+/// Returns true if an instruction works on floats and has no rounding modifier.
 fn is_bare(instruction: &Instruction<'_>) -> bool {
     let float = |ty: Type| ty.class() == Class::Float || ty.name().contains("f16");
     (instruction.types().any(float) || instruction.has("f32x2"))
         && !["rn", "rz", "rm", "rp", "rna"].iter().any(|modifier| instruction.has(modifier))
 }
 
-/// Returns true if a result of an instruction is one of its operands, but for its sign.
+/// Returns true if the result of an instruction is one of its operands, up to its sign.
 fn keeps_products(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).operation {
         Operation::Move
@@ -169,7 +175,7 @@ fn keeps_products(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// Products, through all that keeps one but for its sign.
+/// Taint rules: follow products through operations that only change the sign.
 struct Products {
     entry: bool,
 }

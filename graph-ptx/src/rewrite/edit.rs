@@ -1,8 +1,8 @@
-//! Changes to a text, by the byte ranges that they replace.
+//! Text edits by byte range: collected in any order, applied once.
 
 use crate::syntax::Span;
 
-/// Changes in any order. They must not overlap; insertions at one place keep their order.
+/// Edits in any order. They must not overlap; insertions at the same position keep their order.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     edits: Vec<(Span, String)>,
@@ -17,11 +17,11 @@ impl Edits {
         self.replace(Span { start: at, end: at }, text);
     }
 
-    /// Returns the part `within` of the text with the changes in it.
+    /// Returns the part `within` of the text with the edits applied.
     ///
     /// # Errors
     ///
-    /// The byte at which two changes overlap, or at which one leaves the part.
+    /// The byte at which two edits overlap, or at which an edit leaves the part.
     pub fn apply(&mut self, text: &str, within: Span) -> Result<String, u32> {
         self.edits.sort_by_key(|(span, _)| (span.start, span.end));
         let mut out = String::with_capacity((within.end - within.start) as usize);

@@ -1,16 +1,18 @@
-//! `.version` and `.target`: reading and raising them.
+//! Reads and raises the `.version` and `.target` directives.
+//!
+//! Raising is refused if it would change the meaning of the code: see [`raise`].
 
 use super::edit::Edits;
 use super::refusal::Refusal;
 use crate::isa::Opcode;
 use crate::syntax::{Function, Module, Span, Statement};
 
-/// The requirements of a text on its head.
+/// The minimum version and architecture that a text requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     /// The PTX version.
     pub version: (u32, u32),
-    /// The number of the architecture: 90 for sm_90.
+    /// The architecture number: 90 for sm_90.
     pub architecture: u32,
 }
 
@@ -24,7 +26,7 @@ pub(super) const ACTIVEMASK: Needs = Needs { version: (6, 2), architecture: 30 }
 pub(super) const LARGE_PARAMETERS: Needs = Needs { version: (8, 1), architecture: 70 };
 
 impl Needs {
-    /// Returns the requirements of both.
+    /// Returns the union of the requirements.
     pub fn and(self, other: Needs) -> Needs {
         Needs {
             version: self.version.max(other.version),
@@ -33,24 +35,24 @@ impl Needs {
     }
 }
 
-/// Returns the number of `sm_90`, `sm_90a` or `sm_100f`.
+/// Returns the architecture number of `sm_90`, `sm_90a` or `sm_100f`.
 fn architecture(target: &str) -> Option<u32> {
     target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
 }
 
-/// Returns the number of a module's architecture.
+/// Returns the architecture number of a module.
 ///
 /// # Errors
-/// The target is not known.
+/// The target is unknown.
 pub(super) fn number(module: &Module<'_>) -> Result<u32, Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     architecture(target).ok_or_else(|| Refusal::Head(format!("its `.target {target}` is not known")))
 }
 
-/// Adds the changes that make the head of the module meet the needs.
+/// Adds the edits that raise the module's head to the requirements.
 ///
 /// # Errors
-/// A target that is not known, or from which raising changes the meaning of the code or makes it invalid.
+/// The target is unknown, or raising it changes the meaning of the code or makes it invalid.
 pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Result<(), Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     let Some(number) = architecture(target) else {
@@ -87,7 +89,7 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
     Ok(())
 }
 
-/// Returns true for a kernel of one thread a block, whose warps have no other thread to run in lockstep with.
+/// Returns true for a kernel with one thread per block: it cannot rely on lockstep.
 fn is_single(entry: &Function<'_>) -> bool {
     entry.performance(".reqntid").is_some_and(|block| block.iter().all(|&extent| extent == 1))
 }
@@ -105,7 +107,7 @@ fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     })
 }
 
-/// Returns the number of the `.version` directive, its last token.
+/// Returns the number of the `.version` directive, which is its last token.
 fn version_number(module: &Module<'_>) -> Span {
     let span = module.version_span;
     let directive = module.source(span);

@@ -1,21 +1,21 @@
-//! PTX text with changed entries: the wait of a dependent launch in front, or many launches in one, side by side
-//! or one after another.
+//! Rewrites PTX: variants of entries that wait for dependencies, or that run many launches as one, side by side or in
+//! sequence.
 //!
-//! Text surgery by the places that the reader found: what need not be touched is kept byte for byte. What holds of
-//! every text that comes out:
+//! The rewriting edits the text at the spans that the parser recorded; the rest stays byte for byte. Guarantees for
+//! every result:
 //!
-//! - it is read again by [`parse`](crate::syntax::parse), and new names meet no name of the module;
-//! - [`waiting`]: an entry that it lists runs `griddepcontrol.wait` once, in all threads, before any other
-//!   instruction, and neither it nor what it calls has a load that promises that the memory is constant;
-//! - [`batched`]: a block of a variant does what the block of the member's own launch does, of the same index in the
-//!   same grid, with the same parameters; before the wait, where it has one, it reads nothing but parameters;
-//! - [`fused`]: a block of the kernel does what the blocks of its parts' launches do, of the same index in the same
-//!   grid, one after the other;
-//! - [`stacked`]: a block of the kernel does what the block of one chain's fused kernel does;
-//! - what cannot be shown to be so is refused, with a [`Refusal`] that says why.
+//! - [`parse`](crate::syntax::parse) accepts it, and new names do not collide with names of the module;
+//! - [`waiting`]: each listed entry runs `griddepcontrol.wait` once, in all threads, before any other instruction;
+//!   neither it nor its callees have a load that promises constant memory;
+//! - [`batched`]: a block of a variant does the work of the block with the same index in the member's own launch,
+//!   with the same grid and parameters; before the wait, if it has one, it only reads parameters;
+//! - [`fused`]: a block of the kernel does the work of the blocks with the same index in the parts' launches, in
+//!   sequence;
+//! - [`stacked`]: a block of the kernel does the work of a block of one chain's fused kernel;
+//! - a kernel for which this cannot be shown is rejected with a [`Refusal`] that gives the reason.
 //!
-//! `.version` and `.target` are raised only where the new text needs it, and only from targets of which that changes
-//! nothing else: code for sm_60 and older may count on warps that run in lockstep, which the driver grants by the
+//! `.version` and `.target` are only raised if the new text requires it, and only from targets for which that has no
+//! other effect: code for sm_60 and older may rely on warps that run in lockstep, which the driver guarantees by
 //! target.
 
 mod alone;

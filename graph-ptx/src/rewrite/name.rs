@@ -2,11 +2,11 @@
 
 use crate::syntax::Module;
 
-/// Returns `wanted`, or `wanted` with a number appended, such that it is a prefix of no name of the module.
+/// Returns `wanted`, or `wanted` with a number appended, such that it occurs nowhere in the module's text.
 ///
 /// # Complexity
 ///
-/// Linear in the text, for each number that is tried.
+/// Linear in the text for each candidate.
 pub fn free_name(module: &Module<'_>, wanted: &str) -> String {
     let mut name = wanted.to_owned();
     let mut number = 0u64;

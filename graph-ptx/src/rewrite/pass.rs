@@ -1,6 +1,8 @@
-//! Functions that read the grid receive it from their callers. A function has no table, and only its caller knows the
-//! member that it works for. So each function that reads a register of the grid, or calls one that does, gets it as
-//! an additional parameter. One text of a function then serves all variants of a module, whatever their shape.
+//! Passes grid registers to functions as additional parameters.
+//!
+//! A function has no table, and only its caller knows the current member. Each function that reads a grid register,
+//! or calls a function that does, therefore gets the register as an additional parameter. One text of a function then
+//! serves all variants of a module, whatever their shape.
 
 use super::edit::Edits;
 use super::refusal::Refusal;
@@ -10,10 +12,10 @@ use crate::syntax::{Function, Instruction, Module, Operand, Space, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The registers that each function needs from its caller, by name. Functions that need none are absent.
+/// The grid registers that each function needs from its caller, by name. Functions that need none are absent.
 pub(super) type Passed<'a> = BTreeMap<&'a str, Grid>;
 
-/// Returns the registers that functions need which call only each other.
+/// Returns the grid registers that these functions need; a fixpoint over their calls. They must only call each other.
 pub(super) fn passed<'a>(scan: &Scan<'_, 'a>, functions: &[usize]) -> Passed<'a> {
     let mut passed: Passed<'a> = BTreeMap::new();
     loop {
@@ -33,7 +35,7 @@ pub(super) fn passed<'a>(scan: &Scan<'_, 'a>, functions: &[usize]) -> Passed<'a>
     }
 }
 
-/// Returns the parameter that passes a register of the grid.
+/// Returns the parameter that passes a grid register.
 fn parameter(own: &Own, function: &Function<'_>, register: usize) -> String {
     let name = own.grid(register);
     match in_registers(function) {
@@ -42,12 +44,12 @@ fn parameter(own: &Own, function: &Function<'_>, register: usize) -> String {
     }
 }
 
-/// Returns true if its parameters are registers, as before the ABI.
+/// Returns true if its parameters are registers, as in code without the ABI.
 fn in_registers(function: &Function<'_>) -> bool {
     function.parameters.iter().chain(&function.returns).any(|parameter| parameter.space == Space::Reg)
 }
 
-/// Adds the parameters to a function or to its prototype.
+/// Adds the parameters to a function or its prototype.
 pub(super) fn declare(function: &Function<'_>, grid: Grid, own: &Own, edits: &mut Edits) {
     let more: Vec<String> = grid.registers().map(|register| parameter(own, function, register)).collect();
     let more = more.join(", ");
@@ -59,7 +61,7 @@ pub(super) fn declare(function: &Function<'_>, grid: Grid, own: &Own, edits: &mu
     }
 }
 
-/// Returns the prologue of a function, which loads the registers from its parameters.
+/// Returns the prologue of a function, which loads the grid registers from its parameters.
 pub(super) fn receive(function: &Function<'_>, grid: Grid, zero: bool, own: &Own) -> String {
     let mut text = String::new();
     if !in_registers(function) {
@@ -92,7 +94,6 @@ pub(super) fn call(
     match call.operands.get(place + 1) {
         None => edits.insert(module.span_of(callee).end, format!(", ({more})")),
         Some(Operand::List(list)) if call.operands.len() == place + 2 => {
-            // `(a, b);` ends the instruction.
             let before = module.source(Span { start: call.span.start, end: call.span.end - 1 }).trim_end();
             if !before.ends_with(')') {
                 return Err(refuse());

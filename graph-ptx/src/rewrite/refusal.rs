@@ -1,21 +1,23 @@
-//! The reasons for which a kernel is left as it is written.
+//! The reasons that a kernel cannot be rewritten.
+//!
+//! Each has a line of the PTX if it concerns an instruction. The texts are shown in reports.
 
 use std::error::Error;
 use std::fmt::{Display, Formatter, Result};
 
-/// A reason why an entry is left as it is written.
+/// The reason that an entry cannot be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is no entry of that name with a body.
+    /// The module has no entry of this name with a body.
     NoEntry(String),
     /// It already orders itself after other kernels (`griddepcontrol`).
     Dependency {
         /// The line in the file.
         line: u32,
     },
-    /// Its blocks synchronise with each other: it is launched cooperatively.
+    /// Its blocks synchronise with each other: it must be launched cooperatively.
     Cooperative {
-        /// The register that only cooperative launches have.
+        /// A register that only exists in cooperative launches.
         register: String,
         /// The line in the file.
         line: u32,
@@ -27,63 +29,63 @@ pub enum Refusal {
         /// The line in the file.
         line: u32,
     },
-    /// The callee is not in the file: the device runtime, which launches kernels, or unknown.
+    /// The callee is not in the file. It may be the device runtime, which launches kernels.
     Call {
         /// The callee.
         name: String,
         /// The line in the file.
         line: u32,
     },
-    /// It calls through a register, or keeps the address of a function.
+    /// It makes an indirect call or takes the address of a function.
     Indirect {
         /// The line in the file.
         line: u32,
     },
-    /// Texture and surface reads use other caches with another order.
+    /// It reads textures or surfaces, which use other caches with another order.
     Texture {
         /// The instruction.
         what: String,
         /// The line in the file.
         line: u32,
     },
-    /// A texture, sampler or surface is a parameter.
+    /// A parameter is a texture, sampler or surface.
     Opaque(String),
-    /// Constant data that host code or another file may set.
+    /// It uses constant data that host code or another file may set.
     Constant(String),
-    /// Constant data that it accesses by an address, which may not be its file's.
+    /// It accesses constant data by address, which may not be the file's.
     ConstantAddress {
         /// The instruction that makes the address, or the parameter.
         what: String,
         /// The line in the file.
         line: u32,
     },
-    /// A variable of the module of which a second module cannot have a copy.
+    /// A variable of the module that a second module cannot have a copy of.
     Variable {
         /// The variable.
         name: String,
-        /// The reason, appended after a comma.
+        /// The reason, which follows a comma.
         why: &'static str,
     },
-    /// A special register whose value would change, or that is read in an unsupported way.
+    /// A special register whose value would change, or whose use is not supported.
     Special {
         /// The register.
         register: String,
         /// The line in the file.
         line: u32,
     },
-    /// A use of a parameter that is neither a load of it nor a plain use of its address.
+    /// A use of a parameter other than a load or a plain use of its address.
     Parameter {
         /// The parameter.
         name: String,
         /// The line in the file.
         line: u32,
     },
-    /// It waits in a loop for another thread's write.
+    /// It waits in a loop for a write of another thread.
     Spins {
         /// The line in the file.
         line: u32,
     },
-    /// A directive whose meaning for the rewritten entry is not known.
+    /// A directive with an unknown effect on the rewritten entry.
     Directive {
         /// The name with its dot.
         name: String,
@@ -95,49 +97,50 @@ pub enum Refusal {
         /// The line in the file.
         line: u32,
     },
-    /// An instruction that the reader does not know.
+    /// An unknown instruction.
     Instruction {
         /// The instruction with its modifiers.
         opcode: String,
         /// The line in the file.
         line: u32,
     },
-    /// It calls a function. Kernels of several files are fused without copies of functions.
+    /// It calls a function. Fusion of kernels from several files does not copy functions.
     Calls {
         /// The line in the file.
         line: u32,
     },
-    /// An instruction by which blocks of a launch may order their accesses, or whose work may go on when the body ends.
+    /// An instruction by which blocks of a launch may order their accesses, or whose work may continue after the
+    /// body.
     Beyond {
         /// The instruction with its modifiers.
         opcode: String,
         /// The line in the file.
         line: u32,
     },
-    /// A barrier whose number or count is not a constant, or at which threads arrive without a wait.
+    /// A barrier whose number or thread count is not a constant, or at which threads arrive without waiting.
     Barrier {
         /// The line in the file.
         line: u32,
     },
-    /// No identifier of a barrier is left for the end of a body.
+    /// No barrier identifier is free for the end of a body.
     Barriers,
-    /// Threads end while others of the block go on to a barrier or an instruction of the warp.
+    /// Threads end while others of the block go on to a barrier or a warp instruction.
     Ends {
         /// The line in the file.
         line: u32,
     },
     /// The module's head cannot be raised to what the new text requires.
     Head(String),
-    /// The module is made for a debugger, whose data describes the kernels as they are written.
+    /// The module was compiled for a debugger, whose data describes the kernels as written.
     Debug,
-    /// The parameters of so many members do not fit.
+    /// The parameters of this many members do not fit.
     Table {
         /// The number of members.
         capacity: u32,
     },
-    /// The name of a variant is taken.
+    /// The name of a variant is not free.
     Name(String),
-    /// Two changes overlap: the text has an unexpected form.
+    /// Two edits overlap: the text has an unexpected form.
     Overlap {
         /// The line in the file.
         line: u32,
@@ -175,7 +178,8 @@ impl Display for Refusal {
             }
             Refusal::ConstantAddress { what, line } => write!(
                 f,
-                "it reads constant data by an address, which may be set from outside of the file: `{what}`, in line {line} of the PTX"
+                "it reads constant data by an address, which may be set from outside of the file: `{what}`, \
+                    in line {line} of the PTX"
             ),
             Refusal::Variable { name, why } => write!(f, "it uses the variable `{name}`, {why}"),
             Refusal::Special { register, line } => write!(
@@ -196,8 +200,10 @@ impl Display for Refusal {
             }
             Refusal::Contraction { line } => write!(
                 f,
-                "it adds two products, in line {line} of the PTX, of which the assembler may round either together with the sum\n    \
-                 help: say which: `fmaf(a, b, c * d)` or `__fmul_rn(a, b) + c * d` for `a * b + c * d`, or compile it with `-fmad=false`"
+                "it adds two products, in line {line} of the PTX, of which the assembler may round either together \
+                    with the sum\n    \
+                 help: say which: `fmaf(a, b, c * d)` or `__fmul_rn(a, b) + c * d` for `a * b + c * d`, \
+                 or compile it with `-fmad=false`"
             ),
             Refusal::Instruction { opcode, line } => {
                 write!(f, "the instruction `{opcode}`, in line {line} of the PTX, is not known")

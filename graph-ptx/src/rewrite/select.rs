@@ -1,10 +1,13 @@
-//! The prologue of a variant: it computes its member, and the grid registers of the member's own launch.
+//! The prologue of a batched variant: it finds the block's member and the grid registers of that member's launch.
+//!
+//! For a batch along an axis, the member is the block index along it. For a flat batch, the prologue searches the
+//! first blocks of the members; see [`Table::search_words`].
 
 use super::table::{GridShape, Table};
 use super::uses::Grid;
 use std::fmt::Write;
 
-/// The names that a variant's own code uses. None of them is a prefix of a name of the module.
+/// The names that a variant's added code uses. None of them is a prefix of a name of the module.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     /// A prefix that occurs in no name of the module.
@@ -12,51 +15,51 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Returns a register of the grid, as [`Grid`] numbers them; the last one is the fourth component, which is
-    /// always 0.
+    /// Returns the register for a grid register, numbered as in [`Grid`]. The last one is the fourth component, which
+    /// is always 0.
     pub fn grid(&self, register: usize) -> String {
         let name = ["cx", "cy", "cz", "nx", "ny", "nz", "zero"][register];
         format!("%{}{name}", self.prefix)
     }
 
-    /// Returns the parameter by which a function receives a register of the grid.
+    /// Returns the parameter through which a function receives a grid register.
     pub fn argument(&self, register: usize) -> String {
         format!("{}of", self.grid(register)).replacen('%', "", 1)
     }
 
-    /// Returns the register that holds the address of the member's record, in the parameter space.
+    /// Returns the register with the address of the member's record in parameter space.
     pub fn record(&self) -> String {
         format!("%{}record", self.prefix)
     }
 
-    /// Returns the name of the table, a parameter.
+    /// Returns the name of the table parameter.
     pub fn table(&self) -> String {
         format!("{}table", self.prefix)
     }
 
-    /// Returns the register that holds the address of a parameter that is used other than by loads.
+    /// Returns the register with the address of a parameter that is used other than by loads.
     pub fn address(&self, number: usize) -> String {
         format!("%{}p{number}q", self.prefix)
     }
 }
 
-/// The beginning of a variant.
+/// The prologue of a variant.
 pub(super) struct Selection<'t> {
     pub own: &'t Own,
     pub table: &'t Table,
     pub shape: GridShape,
-    /// True if it waits first.
+    /// True if it begins with `griddepcontrol.wait`.
     pub waits: bool,
-    /// The registers of the grid that the body reads from [`Own::grid`].
+    /// The grid registers that the body reads through [`Own::grid`].
     pub grid: Grid,
     /// True if the body reads the fourth component.
     pub zero: bool,
-    /// The offsets in the record whose addresses the body reads from [`Own::address`].
+    /// The offsets in the record whose addresses the body reads through [`Own::address`].
     pub addresses: &'t [i64],
 }
 
 impl Selection<'_> {
-    /// Returns the code. Before the wait it reads nothing but parameters.
+    /// Returns the code. Before the wait it only reads parameters.
     pub fn text(&self) -> String {
         let mut text = String::new();
         self.write(&mut text).unwrap_or_else(|_| unreachable!("a String takes all that is written"));
@@ -97,9 +100,9 @@ impl Selection<'_> {
         write!(out, "\t")
     }
 
-    /// Writes the search for the last member whose first block is not behind this block: see [`Table::search_words`].
-    /// Dependent loads from the table are slow: there are two, and one more for each halving of the members of the
-    /// block's part.
+    /// Writes the search for the last member whose first block is not after this block: see [`Table::search_words`].
+    /// Dependent loads from the table are slow: there are two, and one more for each halving of the members in the
+    /// block's segment.
     fn search(&self, out: &mut String) -> std::fmt::Result {
         let (own, p) = (self.own, &self.own.prefix);
         let (starts, stride) = (self.table.starts.unwrap_or(0), self.table.stride);
@@ -125,8 +128,8 @@ impl Selection<'_> {
         writeln!(out, "\tmul.wide.u32 {0}, %{p}l, {stride};\n\tadd.s64 {0}, {0}, %{p}t;", own.record())
     }
 
-    /// Writes the grid of a member whose batch is stacked along an axis: one block along it, the batch's extents along
-    /// the others.
+    /// Writes the grid of a member of a batch along an axis: one block along that axis, the batch's extents along the
+    /// others.
     fn axis_grid(&self, out: &mut String, axis: usize) -> std::fmt::Result {
         for register in self.grid.registers() {
             let name = self.own.grid(register);
@@ -141,7 +144,7 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Writes the division of a block's number in its member into x, y and z. Most grids need no division.
+    /// Writes the division of a block's index in its member into x, y and z. One-dimensional grids skip the division.
     fn flat_grid(&self, out: &mut String) -> std::fmt::Result {
         let (own, prefix) = (self.own, &self.own.prefix);
         let grid = self.table.grid.unwrap_or(0) + self.table.records;

@@ -1,10 +1,10 @@
-//! Loops that end by what other threads write to memory.
+//! Detects loops that end by writes of other threads to memory.
 //!
-//! Launches that wait for each other, or blocks that do, count on which of them run at once; a batch changes that.
-//! A loop spins where a path out of it depends, by registers, memory of the thread or branches, on an atomic or on a
-//! load that looks again: volatile, relaxed, acquire, or of the same address beside a fence. Shared memory is another
-//! matter: its writers are of the same block. The retry of a compare-and-swap is allowed whose comparand was read in
-//! the loop: it ends as soon as nobody else succeeds.
+//! Launches that wait for each other, or blocks that do, rely on which of them run concurrently; a batch changes
+//! that. A loop spins if a path out of it depends, through registers, thread-local memory or branches, on an atomic
+//! or a polling load: volatile, relaxed, acquire, or of an unchanged address near a fence. Shared memory does not
+//! count, because its writers are in the same block. The retry loop of a compare-and-swap is allowed if its comparand
+//! was read in the loop: it ends as soon as no other thread succeeds.
 
 use super::uses::{Scan, callee};
 use crate::analysis::cfg::loops::loops;
@@ -17,18 +17,18 @@ use crate::syntax::{Function, Instruction, Space, Statement};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-/// Loops nest this deep at most; deeper ones count as spinning. Real kernels have ten.
+/// The maximum nesting of loops; deeper ones count as spinning. Real kernels have ten levels.
 const DEPTH: usize = 16;
-/// Compare-and-swaps of a loop that are looked at; a loop with more counts as spinning.
+/// The maximum number of compare-and-swaps analysed per loop; a loop with more counts as spinning.
 const SWAPS: usize = 64;
 
-/// Returns the line of the first loop that spins in one of these functions.
+/// Returns the line of the first loop in these functions that spins.
 pub(super) fn spins(scan: &Scan<'_, '_>, closure: &[usize]) -> Option<u32> {
     let looks_again = looking_again(scan, closure);
     closure.iter().find_map(|&place| function_spins(scan.uses(place).function, &looks_again))
 }
 
-/// Returns the functions that have an atomic or a load that looks again, or call one that has.
+/// Returns the functions that have an atomic or a polling load, or that call one that does.
 fn looking_again<'a>(scan: &Scan<'_, 'a>, closure: &[usize]) -> HashSet<&'a str> {
     let mut found = HashSet::new();
     for &place in closure {
@@ -62,7 +62,7 @@ fn is_coherent_load(instruction: &Instruction<'_>) -> bool {
     isa::row(instruction.op()).synchronises == Synchronises::IfOrdered
 }
 
-/// Returns true if the instruction may read a write of another block, and a new one each time.
+/// Returns true if the instruction may observe a write of another block, and a new one each time.
 fn is_source(instruction: &Instruction<'_>) -> bool {
     if matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param)) {
         return false;
@@ -83,7 +83,7 @@ fn is_source(instruction: &Instruction<'_>) -> bool {
     }
 }
 
-/// Returns true if the instruction may read what another block writes.
+/// Returns true if the instruction may read memory that another block writes.
 fn may_look(instruction: &Instruction<'_>) -> bool {
     let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param | Space::Const));
     match effect::yields(instruction) {
@@ -135,7 +135,7 @@ struct Loop<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     /// The steps of each block of the function.
     ranges: &'c [Range<u32>],
-    /// The header first.
+    /// The blocks of the loop, the header first. Sorted.
     blocks: Vec<u32>,
     looks_again: &'c HashSet<&'c str>,
 }
@@ -166,7 +166,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         if self.instructions().any(sleeps) && self.instructions().any(may_look) {
             return true;
         }
-        // Each is followed through the whole loop.
+        // Each one requires a separate analysis of the loop.
         let swaps =
             self.instructions().filter(|instruction| instruction.has("cas") && is_source(instruction));
         if swaps.count() > SWAPS {
@@ -181,7 +181,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         self.blocks.iter().any(|&block| self.leaves_by(block, &taint))
     }
 
-    /// Returns true if a step's result is one that may end the loop by a write of another thread.
+    /// Returns true if the result of a step may end the loop through a write of another thread.
     fn is_source(&self, step: &Step<'_, '_>, fenced: bool) -> bool {
         let Some(instruction) = step.instruction else { return false };
         let again = is_source(instruction);
@@ -203,7 +203,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         }
     }
 
-    /// Returns true if a compare-and-swap compares with what was read in the loop.
+    /// Returns true if a compare-and-swap compares with a value that was read in the loop.
     fn retries(&self, swap: &Step<'_, '_>) -> bool {
         let Some(comparand) = swap.sources.get(1).and_then(Source::value) else { return false };
         let loads = self.steps().filter(|step| {
@@ -224,7 +224,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         taint
     }
 
-    /// Returns true if a labelled condition decides at the end of a block whether the loop is left.
+    /// Returns true if a labelled condition at the end of a block decides if the loop exits.
     fn leaves_by(&self, block: u32, taint: &Taint<'_, '_, '_, OfThread>) -> bool {
         let Some(last) = self.block(block).last().filter(|last| diverges(last)) else { return false };
         let ends = last.instruction.is_some_and(|last| match isa::row(last.op()).flow {
@@ -235,7 +235,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         leaves && taint.reads(last) != 0
     }
 
-    /// Returns true for a load from global memory, of an address that does not change in the loop.
+    /// Returns true for a load from global memory at an address that does not change in the loop.
     fn is_same_place(&self, load: &Step<'_, '_>) -> bool {
         let global = load.instruction.is_some_and(|load| matches!(load.space(), None | Some(Space::Global)));
         global
@@ -247,7 +247,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
             }
     }
 
-    /// Returns true if an instruction of the loop defines a value, or one of those that a phi joins in it.
+    /// Returns true if an instruction of the loop defines the value, or a source of a phi of the loop that does.
     fn changes(&self, value: u32) -> bool {
         let (mut work, mut seen) = (vec![value], BTreeSet::new());
         while let Some(value) = work.pop() {
@@ -265,7 +265,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
     }
 }
 
-/// Results are followed through registers, branches, and memory that the thread's own block writes, or may.
+/// Taint rules: follow results through registers, branches, and memory that the thread's own block may write.
 struct OfThread;
 
 impl Rules for OfThread {

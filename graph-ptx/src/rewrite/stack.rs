@@ -1,7 +1,8 @@
-//! Chains of launches side by side, as one kernel: the fused kernel of one chain, as a batch of all of them.
+//! Stacking: several identical chains of launches, side by side, as one kernel. It is the fused kernel of one chain,
+//! batched over all chains.
 //!
-//! The chains have the same kernels in the same order, and none reads what another one writes. A block does what the blocks of one chain's
-//! launches do, one after the other; no block waits for one of another chain.
+//! The chains must have the same kernels in the same order, and none may read what another one writes. A block does
+//! the work of one chain's launches in sequence; no block waits for a block of another chain.
 
 use super::batch::{Batch, batched};
 use super::fuse::{FusedTable, Fusion, fused};
@@ -9,7 +10,7 @@ use super::refusal::Refusal;
 use super::table::{GridShape, Table};
 use crate::syntax::{Error, parse};
 
-/// The places of the parameters of stacked chains: a record for each chain, in which those of its launches lie as in the fused kernel.
+/// The positions of the parameters of stacked chains: one record per chain, laid out as in the fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackedTable {
     /// The records of the chains.
@@ -26,9 +27,11 @@ impl StackedTable {
     }
 }
 
-/// Returns the text of a module with one kernel for up to `capacity` chains, and the places of its parameters.
+/// Returns the text of a module with one kernel for up to `capacity` chains, and the positions of its parameters.
 ///
-/// Time: that of [`fused`], and of [`batched`] for its text.
+/// # Complexity
+///
+/// That of [`fused`], plus that of [`batched`] on its text.
 ///
 /// # Errors
 /// The reason that the parts cannot be fused, or that the fused kernel cannot be batched.
@@ -37,7 +40,6 @@ pub fn stacked(
     capacity: u32,
     shape: GridShape,
 ) -> Result<(String, StackedTable), Refusal> {
-    // The wait comes first in the kernel of all chains.
     let (text, parts) = fused(&Fusion { name: &one_chain(fusion), waits: false, ..*fusion })?;
     let unread = |error: Error| Refusal::Head(error.to_string());
     let module = parse(&text).map_err(unread)?;
@@ -55,7 +57,7 @@ pub fn stacked(
     Ok((text, StackedTable { chains, parts }))
 }
 
-/// Returns the name of the kernel of one chain, which no part and not the name of the kernel of all contains.
+/// Returns a name for the kernel of one chain that occurs neither in a part nor in the name of the stacked kernel.
 fn one_chain(fusion: &Fusion<'_, '_>) -> String {
     let mut name = "chain_of_one".to_owned();
     while fusion.name.contains(&name) || fusion.parts.iter().any(|(module, _)| module.text.contains(&name)) {

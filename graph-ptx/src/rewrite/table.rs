@@ -1,14 +1,16 @@
-//! The table of a batch's arguments: one parameter `.param .align A .b8 table[N]`.
+//! The parameter table of a batch: one parameter `.param .align A .b8 table[N]` with the arguments of all members.
+//!
+//! It holds the words of the search, for flat grids only, and then one record per member with its arguments.
 
 use crate::syntax::{Parameter, Space};
 use std::ops::Range;
 
-/// The limit on a launch's parameters in bytes that every device has: that of PTX before 8.1.
+/// The limit on a launch's parameters on every device, in bytes: the limit of PTX before 8.1.
 pub const SMALL_TABLE: u32 = 4096;
-/// The limit on a launch's parameters in bytes from PTX 8.1, sm_70 and CUDA 12.1 on.
+/// The limit on a launch's parameters with PTX 8.1, sm_70 and CUDA 12.1 or newer, in bytes.
 pub const LARGEST_TABLE: u32 = 32_764;
 
-/// A dimension of the grid that the members of a batch do not use.
+/// A grid dimension that the members of a batch do not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// `%ctaid.y`
@@ -18,7 +20,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Returns 1 or 2.
+    /// Returns the index of the dimension: 1 or 2.
     pub fn index(self) -> usize {
         match self {
             Axis::Y => 1,
@@ -30,15 +32,15 @@ impl Axis {
 /// The arrangement of the members' blocks in the grid of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GridShape {
-    /// The members have equal grids, of extent 1 in this axis. The batch has the same grid with as many blocks in the
-    /// axis as it has members; a member is the index there.
+    /// The members have equal grids with extent 1 along this axis. The batch has the same grid with one block per
+    /// member along the axis, and the index along it is the member.
     Axis(Axis),
-    /// The members' blocks are consecutive in x, each member's in the order x, y, z: the grid of the batch is (sum of
-    /// all blocks, 1, 1), which must be below 2^31.
+    /// The members' blocks are consecutive in x, each member's in the order x, y, z. The grid of the batch is (total
+    /// number of blocks, 1, 1); the total must be below 2^31.
     Flat,
 }
 
-/// The place of a kernel's parameter in a table, in bytes.
+/// The position of a kernel parameter in a table, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterPlace {
     /// Its offset.
@@ -47,36 +49,36 @@ pub struct ParameterPlace {
     pub size: u32,
 }
 
-/// The table of a batch. All offsets and sizes are bytes; integers are little-endian.
+/// The layout of a batch's table. Offsets and sizes are in bytes; integers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// The maximum number of members.
     pub capacity: u32,
     /// The size of the parameter.
     pub bytes: u32,
-    /// The alignment of the parameter, of the records and of the stride.
+    /// The alignment of the parameter and of the records; divides the stride.
     pub align: u32,
-    /// The distance from record to record.
+    /// The distance between records.
     pub stride: u32,
-    /// The offset of record 0. Record `i` belongs to member `i`; those of unused members are never read.
+    /// The offset of record 0. Record `i` belongs to member `i`; records of unused members are never read.
     pub records: u32,
-    /// The place in a record of each parameter of the kernel.
+    /// The position of each kernel parameter in a record.
     pub parameters: Vec<ParameterPlace>,
-    /// The offset in a record of the member's own grid: three `u32`, x, y, z. For [`GridShape::Flat`] only.
+    /// The offset of the member's grid in a record: three `u32`, x, y, z. [`GridShape::Flat`] only.
     pub grid: Option<u32>,
-    /// The offset in the table of the members' first blocks: `capacity` values of `u32`, not decreasing, the first one 0,
-    /// and `u32::MAX` behind the last member. For [`GridShape::Flat`] only.
+    /// The offset of the members' first blocks in the table: `capacity` values of `u32`, non-decreasing from 0, then
+    /// `u32::MAX` for unused members. [`GridShape::Flat`] only.
     pub starts: Option<u32>,
 }
 
-/// The maximum number of equal parts of a flat grid's blocks. Each part has the members that its first and last
-/// blocks belong to.
+/// The maximum number of segments of a flat grid. Segments are equal ranges of blocks; each stores the members of its
+/// first and last block.
 const MOST_PARTS: u32 = 256;
 
-/// Consecutive fields.
+/// Lays out consecutive fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
-    /// The bytes of all fields.
+    /// The bytes of all fields so far.
     pub end: u64,
     /// The largest alignment, at least 4.
     pub align: u64,
@@ -87,7 +89,7 @@ impl Fields {
         Fields { end: 0, align: 4 }
     }
 
-    /// Adds a field. Returns its offset.
+    /// Adds a field. Returns its offset; `None` on overflow.
     pub fn one(&mut self, bytes: u64, align: u64) -> Option<u32> {
         self.align = self.align.max(align);
         let start = self.end.checked_next_multiple_of(align.max(1))?;
@@ -95,7 +97,7 @@ impl Fields {
         u32::try_from(start).ok()
     }
 
-    /// Adds parameters. Returns the place of each.
+    /// Adds parameters. Returns their positions.
     pub fn all(&mut self, parameters: &[Parameter<'_>]) -> Option<Vec<ParameterPlace>> {
         let mut one = |parameter: &Parameter<'_>| {
             let size = u32::try_from(parameter.size()).ok()?;
@@ -106,14 +108,14 @@ impl Fields {
 }
 
 impl Table {
-    /// Returns the table for this many members of a kernel with these parameters. `None` if it would be larger than
-    /// [`LARGEST_TABLE`], for no members, and for parameters that are not in the parameter space.
+    /// Returns the table for `capacity` members of a kernel with these parameters. `None` if it would exceed
+    /// [`LARGEST_TABLE`], if `capacity` is 0, or if a parameter is not in parameter space.
     pub fn of(parameters: &[Parameter<'_>], capacity: u32, shape: GridShape) -> Option<Table> {
         if capacity == 0 || parameters.iter().any(|parameter| parameter.space != Space::Param) {
             return None;
         }
         let flat = shape == GridShape::Flat;
-        // The words of the search and of the grid need an alignment of 4, so the stride is a multiple of 4, too.
+        // The search and the grid use aligned 32-bit words, so that the stride must be a multiple of 4.
         let mut fields = Fields::new();
         let places = fields.all(parameters)?;
         let Fields { mut end, align } = fields;
@@ -145,33 +147,34 @@ impl Table {
     /// Returns the offset of a member's parameter, as the kernel declares it: setters patch the table there.
     ///
     /// # Panics
-    /// For a member or a parameter that is not there.
+    /// If the member or the parameter does not exist.
     pub fn parameter(&self, member: u32, parameter: usize) -> Range<usize> {
         let ParameterPlace { offset, size } = self.parameters[parameter];
         self.within(member, offset, size)
     }
 
-    /// Returns the range of the grid of a member: three `u32`.
+    /// Returns the byte range of a member's grid: three `u32`. `None` unless the shape is flat.
     ///
     /// # Panics
-    /// For a member that is not there.
+    /// If the member does not exist.
     pub fn grid(&self, member: u32) -> Option<Range<usize>> {
         self.grid.map(|offset| self.within(member, offset, 12))
     }
 
-    /// Returns the offset of the shift that maps a block's number to its part of the search table.
+    /// Returns the offset of the shift that maps a block index to its segment.
     pub(super) fn shift(&self) -> u32 {
         self.starts.unwrap_or(0) + 4 * self.capacity
     }
 
-    /// Returns the offset of the parts: a word for each, with the member of its first block in the low half and that of its last block in the high half.
+    /// Returns the offset of the segments: one word each, with the member of its first block in the low half and that
+    /// of its last block in the high half.
     pub(super) fn parts(&self) -> u32 {
         self.shift() + 4
     }
 
-    /// The words by which a block of a flat grid finds its member, each with its offset: `firsts` are the first blocks of
-    /// the members, rising from 0, of `blocks` in all. Blocks are divided into equal parts; a block looks its part up, and
-    /// searches among the members of that part: mostly there is one.
+    /// Returns the words by which a block of a flat grid finds its member, each with its offset. `firsts` are the
+    /// first blocks of the members, ascending from 0, and `blocks` is the total. A block looks up its segment and
+    /// searches among the members of that segment; most segments have one.
     pub fn search_words(&self, firsts: &[u32], blocks: u32) -> Vec<(u32, u32)> {
         let Some(starts) = self.starts else { return Vec::new() };
         let mut words: Vec<(u32, u32)> = (0..self.capacity)
@@ -197,14 +200,14 @@ impl Table {
         start..start + size as usize
     }
 
-    /// Returns the maximum number of members whose table has at most `bytes` bytes, which is at most
-    /// [`LARGEST_TABLE`]; 0 if not even one fits.
+    /// Returns the maximum number of members whose table has at most `bytes` bytes; 0 if not even one fits. `bytes`
+    /// must be at most [`LARGEST_TABLE`].
     pub fn most(parameters: &[Parameter<'_>], shape: GridShape, bytes: u32) -> u32 {
         let Some(one) = Table::of(parameters, 1, shape) else { return 0 };
         let each = one.stride + if shape == GridShape::Flat { 4 } else { 0 };
-        // A part has two words of 16 bits.
+        // A segment stores member indices in 16 bits.
         let mut most = (bytes / each).min(1 << 16);
-        // The words of the search end at a multiple of the alignment.
+        // The search words are padded to the alignment.
         while most > 0 && Table::of(parameters, most, shape).is_none_or(|table| table.bytes > bytes) {
             most -= 1;
         }
@@ -212,7 +215,7 @@ impl Table {
     }
 }
 
-/// Returns the number of equal parts of the blocks: some for each member, so that most parts lie in one member.
+/// Returns the number of segments: several per member, so that most segments lie within one member.
 fn parts(capacity: u32) -> u32 {
     (4 * u64::from(capacity)).next_power_of_two().min(MOST_PARTS.into()) as u32
 }
@@ -248,7 +251,7 @@ mod tests {
         let flat = with(MIXED, |p| Table::of(p, 3, GridShape::Flat)).unwrap();
         assert_eq!((flat.stride, flat.records, flat.bytes, flat.align), (64, 80, 272, 16));
         assert_eq!((flat.grid, flat.starts, &flat.parameters), (Some(44), Some(0), &places));
-        // Three first blocks, the shift and sixteen parts: 80 bytes in front of the records.
+        // Three first blocks, the shift and sixteen segments: 80 bytes before the records.
         assert_eq!((flat.parameter(2, 1), flat.grid(1)), (216..220, Some(188..200)));
     }
 

@@ -134,8 +134,10 @@ fn what_does_no_harm_is_not_kept() {
     for text in [
         ".const .f32 w[2] = {0f3F800000, 0f3F800000};\n.entry k() { .reg .f32 %f; ld.const.f32 %f, [w+4]; ret; }",
         ".const .f32 w;\n.entry k() { ret; }",
-        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.entry k() { .param .b32 r; .param .b64 a; call (r), vprintf, (a, a); ret; }",
-        ".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n.entry k() { .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); ret; }",
+        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.entry k() { .param .b32 r; \
+            .param .b64 a; call (r), vprintf, (a, a); ret; }",
+        ".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n.entry k() { .param .b64 a; \
+            .param .b32 b; call cudaGraphSetConditional, (a, b); ret; }",
         ".func f() { ret; }\n.entry k() { .reg .b64 %f; mov.u64 %f, f; T: .calltargets f; call %f, T; ret; }",
         ".entry k() { .reg .b32 %envreg2; mov.u32 %envreg2, 1; ret; }",
     ] {
@@ -154,12 +156,14 @@ fn one_kernel_that_is_kept_does_not_keep_the_others() {
     assert_eq!(made.waits, ["b"]);
     assert_eq!(made.kept[0].0, "a");
     assert!(made.text.starts_with(".version 8.0\n.target sm_90\n"));
-    // A second time there is nothing left to do.
+    // A second rewriting changes nothing.
     let again = waits(&made.text);
     assert_eq!((again.waits, again.text), (vec![], made.text));
 }
 
-const COPY: &str = ".visible .entry k(.param .u64 p, .param .align 16 .b8 s[32])\n.maxntid 64, 1, 1\n{\n\t.reg .b32 %r<9>; .reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tld.param.v2.u32 {%r1, %r2}, [s+8];\n\tmov.u32 %r3, %ctaid.x; mov.u32 %r4, %nctaid.z;\n\tmov.b64 %rd2, s; st.global.u32 [%rd1], %r3;\n\tret;\n}\n";
+const COPY: &str = ".visible .entry k(.param .u64 p, .param .align 16 .b8 s[32])\n.maxntid 64, 1, 1\n{\n\t.reg .b32 \
+    %r<9>; .reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tld.param.v2.u32 {%r1, %r2}, [s+8];\n\tmov.u32 %r3, \
+    %ctaid.x; mov.u32 %r4, %nctaid.z;\n\tmov.b64 %rd2, s; st.global.u32 [%rd1], %r3;\n\tret;\n}\n";
 
 #[test]
 fn parameters_come_from_the_record() {
@@ -178,7 +182,7 @@ fn parameters_come_from_the_record() {
     assert!(made.contains("mov.u32 %cuweave_cx, %ctaid.x;") && made.contains("mov.u32 %cuweave_nz, 1;"));
     assert!(!made.contains("griddepcontrol"));
     let made = variant(COPY, &batch(GridShape::Flat, 5, true)).unwrap();
-    // Five first blocks, the shift and 32 parts take 152 bytes, so that the records begin at 160.
+    // Five first blocks, the shift and 32 segments take 152 bytes, so that the records begin at 160.
     assert!(made.contains("ld.param.u64 %rd1, [%cuweave_record+160];"), "{made}");
     assert_eq!(made.matches("griddepcontrol.wait").count(), 1);
     assert!(
@@ -189,17 +193,22 @@ fn parameters_come_from_the_record() {
 
 #[test]
 fn addresses_of_parts_are_those_of_the_parts() {
-    let text = ".entry k(.param .u64 p, .param .align 4 .u32 s[4]) { .reg .b64 %rd<5>; mov.u64 %rd1, s[2]; mov.u64 %rd2, s+12; cvta.param.u64 %rd3, s + 4 /* one */; mov.u64 %rd4, s+8; ret; }";
+    let text = ".entry k(.param .u64 p, .param .align 4 .u32 s[4]) { .reg .b64 %rd<5>; mov.u64 %rd1, s[2]; \
+        mov.u64 %rd2, s+12; cvta.param.u64 %rd3, s + 4 /* one */; mov.u64 %rd4, s+8; ret; }";
     let made = variant(text, &batch(GridShape::Axis(Axis::Z), 2, false)).unwrap();
     for (number, offset) in [(0, 16), (1, 20), (2, 12)] {
         assert!(made.contains(&format!("add.s64 %cuweave_p{number}q, %cuweave_record, {offset};")), "{made}");
     }
-    assert!(made.contains("mov.u64 %rd1, %cuweave_p0q; mov.u64 %rd2, %cuweave_p1q; cvta.param.u64 %rd3, %cuweave_p2q; mov.u64 %rd4, %cuweave_p0q;"));
+    assert!(made.contains(
+        "mov.u64 %rd1, %cuweave_p0q; mov.u64 %rd2, %cuweave_p1q; cvta.param.u64 %rd3, %cuweave_p2q; \
+        mov.u64 %rd4, %cuweave_p0q;"
+    ));
 }
 
 #[test]
 fn functions_get_the_grid_from_their_callers() {
-    let text = ".func (.param .b32 r) leaf(.param .b32 a);\n.func (.param .b32 r) leaf(.param .b32 a) { .reg .b32 %r; mov.u32 %r, %nctaid.y; st.param.b32 [r], %r; ret; }\n\
+    let text = ".func (.param .b32 r) leaf(.param .b32 a);\n.func (.param .b32 r) leaf(.param .b32 a) { .reg .b32 %r; \
+        mov.u32 %r, %nctaid.y; st.param.b32 [r], %r; ret; }\n\
         .func old (.reg .b32 a) { .reg .pred %p; .reg .b32 %r<5>; @%p mov.v4.u32 {%r1, %r2, _, %r4}, %ctaid; ret; }\n\
         .func middle { .param .b32 r, a; call (r), leaf, (a); call old, (1); ret; }\n\
         .func other() { ret; }\n.func unused() { ret; }\n\
@@ -223,8 +232,10 @@ fn functions_get_the_grid_from_their_callers() {
 
 #[test]
 fn variables_that_nothing_writes_are_copied() {
-    let text = ".global .u32 unused = 1;\n.const .f32 w[2] = {0f3F800000, 0f40000000};\n.global .u64 t[1] = {generic(u)};\n.global .u32 u = 7;\n.extern .shared .align 16 .b8 dynamic[];\n\
-        .entry k(.param .u64 p) { .reg .f32 %f; .reg .b64 %rd<4>; .reg .b32 %r; ld.param.u64 %rd1, [p]; ld.const.f32 %f, [w]; ld.global.u64 %rd2, [t]; mov.u64 %rd3, dynamic; st.global.f32 [%rd1], %f; ret; }";
+    let text = ".global .u32 unused = 1;\n.const .f32 w[2] = {0f3F800000, 0f40000000};\n.global .u64 t[1] = \
+        {generic(u)};\n.global .u32 u = 7;\n.extern .shared .align 16 .b8 dynamic[];\n\
+        .entry k(.param .u64 p) { .reg .f32 %f; .reg .b64 %rd<4>; .reg .b32 %r; ld.param.u64 %rd1, [p]; \
+        ld.const.f32 %f, [w]; ld.global.u64 %rd2, [t]; mov.u64 %rd3, dynamic; st.global.f32 [%rd1], %f; ret; }";
     let made = variant(text, &batch(GridShape::Axis(Axis::Y), 2, false)).unwrap();
     for copied in [".const .f32 w[2]", ".global .u64 t[1]", ".global .u32 u = 7;", ".extern .shared"] {
         assert!(made.contains(copied), "{copied}: {made}");
@@ -258,11 +269,13 @@ fn what_cannot_be_one_launch_is_refused() {
             "`c`, which may be set from outside",
         ),
         (
-            ".global .u32 c = 0;\n.entry k() { .reg .b32 %r; ld.global.u32 %r, [c]; ret; }\n.entry o() { st.global.u32 [c], 1; ret; }",
+            ".global .u32 c = 0;\n.entry k() { .reg .b32 %r; ld.global.u32 %r, [c]; ret; \
+                }\n.entry o() { st.global.u32 [c], 1; ret; }",
             "`c`, which is written",
         ),
         (
-            ".global .u32 c = 0;\n.entry k(.param .u64 p) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; mov.u64 %rd2, c; st.global.u64 [%rd1], %rd2; ret; }",
+            ".global .u32 c = 0;\n.entry k(.param .u64 p) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; \
+                mov.u64 %rd2, c; st.global.u64 [%rd1], %rd2; ret; }",
             "`c`, whose address it gives away",
         ),
         (".const .u32 c;\n.entry k() { .reg .b32 %r; ld.const.u32 %r, [c]; ret; }", "constant data `c`"),
@@ -300,7 +313,7 @@ fn variants_have_limits() {
         let batch = Batch { name: name.to_owned(), ..batch(GridShape::Flat, 2, false) };
         assert_eq!(refused(&batch), Refusal::Name(name.to_owned()));
     }
-    // More parameters than 4 KiB need a newer version.
+    // More than 4 KiB of parameters need a newer version.
     let large = Table::most(
         &parse(&format!("{HEAD}{COPY}")).unwrap().entry("k").unwrap().parameters,
         GridShape::Flat,
@@ -318,11 +331,11 @@ fn the_registers_of_a_variant_are_limited() {
     };
     let own = ".maxntid 128 .minnctapersm 4";
     assert!(made(own, None).contains(".minnctapersm 4") && !made(own, None).contains(".maxnreg"));
-    // Both directives limit the registers: one of them stays.
+    // Both directives limit the registers: only one of them remains.
     let limited = made(own, Some(40));
     assert!(limited.contains(".maxntid 128") && limited.contains(".maxnreg 40\n"), "{limited}");
     assert!(!limited.contains(".minnctapersm"), "{limited}");
-    // The kernel's own limit stays where it is lower.
+    // The kernel's own limit remains if it is lower.
     let lower = made(".maxnreg 32", Some(40));
     assert!(lower.contains(".maxnreg 32\n") && !lower.contains("40"), "{lower}");
 }
@@ -334,7 +347,8 @@ fn components_of_vectors_are_no_special_registers() {
     assert!(made.contains(
         "mov.v4.u32 %v, {%cuweave_cx, %cuweave_cy, %cuweave_cz, %cuweave_zero}; mov.b32 %r, %v.y;"
     ));
-    let spins = ".entry k(.param .u64 p) { .reg .v2 .b32 %v; .reg .b64 %rd; .reg .pred %p; ld.param.u64 %rd, [p]; L: ld.volatile.v2.u32 %v, [%rd]; setp.eq.u32 %p, %v.x, 0; @%p bra L; ret; }";
+    let spins = ".entry k(.param .u64 p) { .reg .v2 .b32 %v; .reg .b64 %rd; .reg .pred %p; ld.param.u64 %rd, [p]; \
+        L: ld.volatile.v2.u32 %v, [%rd]; setp.eq.u32 %p, %v.x, 0; @%p bra L; ret; }";
     assert!(not_batched(spins).contains("spins on memory"));
 }
 
@@ -360,13 +374,15 @@ fn names_are_free() {
     assert!(made.contains(".entry cuweave_1_table(.param .align 4 .b8 cuweave__0_table[68])"), "{made}");
 }
 
-/// One loop a kernel, by what ends it.
+/// One loop per kernel, grouped by the condition that ends it.
 #[test]
 fn loops_that_wait_for_others_are_found() {
     let registers = ".reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .local .b32 depot;";
     let kernel = |body: &str| {
         format!(
-            "{HEAD}.func (.param .b32 r) look(.param .b64 a) {{ .reg .b32 %r; ld.volatile.u32 %r, [a]; st.param.b32 [r], %r; ret; }}\n.entry k(.param .u64 p) {{ {registers} ld.param.u64 %rd1, [p];\n{body}\nret; }}"
+            "{HEAD}.func (.param .b32 r) look(.param .b64 a) {{ .reg .b32 %r; ld.volatile.u32 %r, [a]; \
+                st.param.b32 [r], %r; ret; }}\n.entry k(.param .u64 p) {{ {registers} \
+                ld.param.u64 %rd1, [p];\n{body}\nret; }}"
         )
     };
     let spins = [
@@ -379,10 +395,14 @@ fn loops_that_wait_for_others_are_found() {
         "L: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
         "mov.u32 %r2, 0; L: mov.u32 %r3, %r2; atom.cas.b32 %r1, [%rd1], %r3, 1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
         // Through a branch, memory, a call, an inner loop, a guarded return.
-        "L: ld.volatile.u32 %r1, [%rd1]; mov.u32 %r2, 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; mov.u32 %r2, 1; M: setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
-        "L: ld.volatile.u32 %r1, [%rd1]; st.local.u32 [depot], %r1; ld.local.u32 %r2, [depot]; setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
-        "L: { .param .b64 a; .param .b32 v; st.param.b64 [a], %rd1; call (v), look, (a); ld.param.b32 %r2, [v]; } setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
-        "O: mov.u32 %r5, 0; L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra O;",
+        "L: ld.volatile.u32 %r1, [%rd1]; mov.u32 %r2, 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; mov.u32 %r2, 1; \
+            M: setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
+        "L: ld.volatile.u32 %r1, [%rd1]; st.local.u32 [depot], %r1; ld.local.u32 %r2, [depot]; \
+            setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
+        "L: { .param .b64 a; .param .b32 v; st.param.b64 [a], %rd1; call (v), look, (a); ld.param.b32 %r2, [v]; \
+            } setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
+        "O: mov.u32 %r5, 0; L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L; add.u32 %r4, %r4, 1; \
+            setp.lt.u32 %p2, %r4, 9; @%p2 bra O;",
         "L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 ret; bra L;",
         "L: nanosleep.u32 20; ld.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
     ];
@@ -392,15 +412,18 @@ fn loops_that_wait_for_others_are_found() {
         assert!(matches!(found, Err(Refusal::Spins { line: 6 })), "{found:?}: {body}");
     }
     let ends = [
-        // The usual retry: what was read is compared.
-        "ld.global.u32 %r1, [%rd1]; L: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
-        "L: ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
-        // An atomic, or a look, in a loop that counts.
+        // The usual retry compares with the value that was read.
+        "ld.global.u32 %r1, [%rd1]; L: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; \
+            atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
+        "L: ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; \
+            setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;",
+        // An atomic, or a polling load, in a counted loop.
         "L: atom.global.add.u32 %r1, [%rd1], 1; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
-        "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; st.global.u32 [%rd1+4], 1; M: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
+        "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; st.global.u32 [%rd1+4], 1; \
+            M: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
         "L: ld.volatile.shared.u32 %r1, [%r2]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
         "L: ld.global.cg.u32 %r1, [%rd2]; add.u64 %rd2, %rd2, 4; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
-        // Shared memory has writers of the same block only.
+        // Only the same block writes shared memory.
         "L: nanosleep.u32 20; mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra L;",
         "ld.volatile.global.u32 %r1, [%rd1]; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r1; @%p2 bra L;",
     ];
@@ -414,7 +437,8 @@ fn loops_that_wait_for_others_are_found() {
 fn sums_of_two_products_are_not_batched() {
     let refusal = |body: &str| {
         let text = format!(
-            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .f32 v)\n{{\n.reg .pred q; .reg .f32 a, b, c, d, e; \
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .f32 v)\n{{\n.reg .pred q; \
+                .reg .f32 a, b, c, d, e; \
              .reg .f64 x, y, z;\nld.param.f32 a, [v];\n{body}\nret;\n}}\n"
         );
         batchable(&parse(&text).unwrap(), "k").err()
@@ -424,7 +448,7 @@ fn sums_of_two_products_are_not_batched() {
     assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), refused);
     assert_eq!(refusal("mul.ftz.f32 b, a, a; mul.ftz.f32 c, a, b; sub.ftz.f32 d, b, c;"), refused);
     assert_eq!(refusal("mul.f64 x, x, x; mul.f64 y, x, x; add.f64 z, x, y;"), refused);
-    // Through what leaves it as it is, in any order of the text, and through local memory.
+    // Through operations that keep the product, in any order of the text, and through local memory.
     assert_eq!(
         refusal("again: neg.f32 c, b; selp.f32 d, c, a, q; add.f32 e, d, b; mul.f32 b, a, a; @q bra again;"),
         refused
@@ -439,7 +463,7 @@ fn sums_of_two_products_are_not_batched() {
     assert_eq!(refusal("div.full.f32 b, a, a; div.approx.f32 c, a, b; add.f32 d, b, c;"), refused);
     assert_eq!(refusal("rcp.approx.f32 b, a; mul.f32 c, a, b; sub.f32 d, b, c;"), refused);
     assert_eq!(refusal("rcp.approx.ftz.f32 b, a; div.rn.f32 c, a, b; add.f32 d, b, c;"), None);
-    // One product, or one of them, or the sum, rounded for itself.
+    // One product, or a product or the sum with an explicit rounding.
     assert_eq!(refusal("mul.f32 b, a, a; add.f32 c, b, a; sub.f32 d, a, b;"), None);
     assert_eq!(refusal("mul.rn.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), None);
     assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.rn.f32 d, b, c;"), None);

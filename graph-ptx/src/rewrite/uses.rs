@@ -1,4 +1,7 @@
-//! Properties of functions that rewriting depends on, and their calls.
+//! Scans functions for the properties and calls that rewriting depends on.
+//!
+//! A [`Scan`] scans each function once. It records the callees, the variables and the grid registers that the
+//! function uses, and the first reasons against waiting and batching.
 
 use super::refusal::Refusal;
 use crate::analysis::effect::{self, Effect};
@@ -7,18 +10,18 @@ use crate::isa::{self, Hidden, InBatch, Threads, component, register};
 use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
 use std::collections::{BTreeSet, HashMap};
 
-/// Functions that the driver provides and that neither launch kernels nor read the grid.
+/// Functions of the driver that neither launch kernels nor read the grid.
 const BUILT_IN: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
 
-/// Registers of the grid that code reads: bits 0 to 2 are `%ctaid.x` to `.z`, bits 3 to 5 `%nctaid.x` to `.z`.
+/// A set of grid registers: bits 0 to 2 are `%ctaid.x` to `.z`, bits 3 to 5 `%nctaid.x` to `.z`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grid(pub u8);
 
 impl Grid {
-    /// The number of registers.
+    /// The number of grid registers.
     pub const COUNT: usize = 6;
 
-    /// Returns true if it has that register.
+    /// Returns true if the set has this register.
     pub fn has(self, register: usize) -> bool {
         self.0 & (1 << register) != 0
     }
@@ -32,7 +35,7 @@ impl Grid {
 /// The class of a special register for rewriting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
-    /// A register of the grid: `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
+    /// A grid register: `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
     Grid(usize),
     /// `%ctaid` or `%nctaid` as a vector: the bits of its components.
     Vector(u8),
@@ -40,13 +43,13 @@ pub(super) enum Special {
     Environment,
     /// A register of clusters.
     Cluster,
-    /// The value is the same in a batch as in a launch of the member alone.
+    /// The value is the same in a batch as in a separate launch of the member.
     Same,
     /// The value would differ, or is unknown.
     Other,
 }
 
-/// Classifies a name that is no register of the body.
+/// Classifies a name that is not a register of the body.
 pub(super) fn special(name: &str) -> Special {
     let Some(register) = register(name) else { return Special::Other };
     let first = match register.in_batch() {
@@ -83,18 +86,19 @@ pub(super) fn callee<'a>(call: &Instruction<'a>) -> Option<&'a str> {
     })
 }
 
-/// The properties of a function's own body. Of several reasons for a refusal, the first in the text is kept.
+/// The properties of a function's own body. For each kind of refusal, the first reason in the text is kept.
 #[derive(Debug)]
 pub(super) struct Uses<'m, 'a> {
     pub function: &'m Function<'a>,
-    /// The functions that it calls, each once.
+    /// The functions that it calls, without duplicates.
     pub calls: Vec<&'a str>,
-    /// The variables of the module, and the `.global` and `.const` ones of its body, that it names, each once.
+    /// The variables that it names, without duplicates: those of the module, and `.global` and `.const` ones of its
+    /// body.
     pub variables: Vec<&'m Variable<'a>>,
     pub grid: Grid,
-    /// The reason why it cannot be in a kernel that waits.
+    /// The reason that it cannot be in a kernel that waits.
     pub waiting: Option<Refusal>,
-    /// The reason why it cannot be in a kernel that is batched.
+    /// The reason that it cannot be in a batched kernel.
     pub batching: Option<Refusal>,
 }
 
@@ -121,17 +125,18 @@ impl<'m, 'a> Scan<'m, 'a> {
         Scan { module, functions, variables, all: Vec::new(), places: HashMap::new() }
     }
 
-    /// Returns the variable of the module with that name.
+    /// Returns the variable of the module with this name.
     pub fn variable(&self, name: &str) -> Option<&'m Variable<'a>> {
         self.variables.get(name).copied()
     }
 
-    /// Returns true if a function of the module has that name.
+    /// Returns true if a function of the module has this name.
     pub fn is_function(&self, name: &str) -> bool {
         self.functions.contains_key(name)
     }
 
-    /// An entry and all that it calls, itself first, as places for [`Scan::uses`].
+    /// Returns an entry and all functions that it calls, transitively and the entry first, as indices for
+    /// [`Scan::uses`].
     ///
     /// # Errors
     /// The module has no such entry.
@@ -243,13 +248,12 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
             Hidden::ClusterIf(modifier) if instruction.has(modifier) => {
                 self.both(Refusal::Cluster { what: what(), line });
             }
-            // Constant data from elsewhere may be written by the preceding kernel.
+            // The preceding kernel may write constant data of another file.
             Hidden::ConstantWindow if instruction.has("to") && instruction.has("const") => {
                 self.both(Refusal::ConstantAddress { what: what(), line });
             }
             Hidden::Texture => self.both(Refusal::Texture { what: what(), line }),
             Hidden::Unknown => self.batching(Refusal::Instruction { opcode: what(), line }),
-            // The other effects stay within the thread.
             Hidden::None
             | Hidden::SetsCarry
             | Hidden::ReadsCarry

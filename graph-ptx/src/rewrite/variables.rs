@@ -1,4 +1,7 @@
-//! Variables of a module that keep their meaning behind a programmatic edge, and in a second module.
+//! Checks that the variables of a module keep their meaning after a programmatic edge, and in a second module.
+//!
+//! A variable qualifies if the file alone determines its contents, no kernel writes it, and its address does not
+//! escape.
 
 use super::refusal::Refusal;
 use super::uses::Scan;
@@ -13,7 +16,7 @@ fn fixed(variable: &Variable<'_>) -> bool {
     variable.initial.is_some() && variable.linkage == Linkage::Local
 }
 
-/// Checks the constant data of a kernel that waits: the assembler may load it before the wait, so nothing may set it.
+/// Checks the constant data of a kernel that waits. The assembler may load it before the wait, so nothing may set it.
 pub(super) fn constants(scan: &Scan<'_, '_>, closure: &[usize]) -> Result<(), Refusal> {
     let variables = closure.iter().flat_map(|&place| &scan.uses(place).variables);
     match variables.into_iter().find(|variable| variable.space == Space::Const && !fixed(variable)) {
@@ -22,10 +25,10 @@ pub(super) fn constants(scan: &Scan<'_, '_>, closure: &[usize]) -> Result<(), Re
     }
 }
 
-/// The variables of the module that a second module needs copies of, for these functions.
+/// Returns the variables of the module that a second module needs copies of, for these functions.
 ///
 /// # Errors
-/// The first that would not be the same in both.
+/// The first variable that could differ between the two modules.
 pub(super) fn copies<'m, 'a>(
     scan: &Scan<'m, 'a>,
     closure: &[usize],
@@ -69,7 +72,7 @@ pub(super) fn copies<'m, 'a>(
     Ok(found)
 }
 
-/// Checks that no kernel of the file writes one of them, and that their addresses do not escape.
+/// Checks that no kernel of the file writes one of the variables, and that their addresses do not escape.
 fn unwritten(scan: &Scan<'_, '_>, closure: &[usize], variables: &[&Variable<'_>]) -> Result<(), Refusal> {
     let entry = scan.uses(closure[0]).function;
     let mut analysis = Analysis::new(scan.module);

@@ -1,4 +1,6 @@
-//! Kernels behind programmatic edges: they wait first (`griddepcontrol.wait`).
+//! Makes kernels start with `griddepcontrol.wait`, so that they can follow programmatic edges.
+//!
+//! [`waiting`] rewrites a module in place and lists the entries that it had to leave as written, with the reasons.
 
 use super::edit::Edits;
 use super::head::{self, WAIT};
@@ -14,21 +16,26 @@ use std::collections::BTreeSet;
 pub struct Waiting {
     /// The PTX, unchanged if no entry waits.
     pub text: String,
-    /// The entries that begin with the wait, in the file's order.
+    /// The entries that begin with the wait, in file order.
     pub waits: Vec<String>,
-    /// The entries that stay as they were written, each with the reason.
+    /// The entries that stay as written, each with the reason.
     pub kept: Vec<(String, Refusal)>,
 }
 
-/// Rewrites the module in place: every entry that may wait runs `griddepcontrol.wait` first, in all threads.
+/// Rewrites a module in place: every entry that may wait runs `griddepcontrol.wait` first, in all threads.
 ///
-/// Such a kernel may start early by the PTX ISA: `griddepcontrol.wait` "causes the executing thread to wait until
-/// all prerequisite grids in flight have completed and all the memory operations from the prerequisite grids are
-/// performed and made visible to the current grid". What the assembler may move above it is made safe here:
-/// `ld.global.nc` and `ldu`, which say that nobody writes the memory while the kernel runs, become plain loads in
-/// these entries and in all that they call; constant data that something may set keeps an entry as it is.
+/// By the PTX ISA such a kernel may start early: `griddepcontrol.wait` "causes the executing thread to wait until all
+/// prerequisite grids in flight have completed and all the memory operations from the prerequisite grids are
+/// performed and made visible to the current grid". Instructions that the assembler may move above the wait are made
+/// safe. `ld.global.nc` and `ldu` promise that nobody writes the memory while the kernel runs; they become plain
+/// loads in these entries and their callees. An entry that uses constant data which something may set stays as
+/// written.
 ///
-/// Line numbers stay. Time: linear in the module, and in what each entry calls.
+/// Line numbers do not change.
+///
+/// # Complexity
+///
+/// Linear in the module, and in each entry with its callees.
 pub fn waiting(module: &Module<'_>) -> Waiting {
     let mut scan = Scan::new(module);
     let mut edits = Edits::default();
@@ -66,7 +73,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     result
 }
 
-/// Returns the functions that an entry runs, if it may wait.
+/// Returns the functions that an entry runs, or the reason that it may not wait.
 pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
     let closure = scan.closure(entry)?;
     match closure.iter().find_map(|&place| scan.uses(place).waiting.clone()) {
@@ -75,8 +82,8 @@ pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize
     }
 }
 
-/// Returns the place of the first statement of a body that is no declaration. Code that is inserted there runs first, and once,
-/// since it stands before every label. Pragmas and locations stay with the statement behind them.
+/// Returns the position of the first statement of a body after its declarations. Code inserted there runs first and
+/// once, because it precedes every label. Pragmas and locations stay with the following statement.
 pub(super) fn first_statement(body: &Body<'_>) -> u32 {
     for statement in &body.statements {
         return match statement {
@@ -94,7 +101,8 @@ pub(super) fn first_statement(body: &Body<'_>) -> u32 {
     body.span.end.saturating_sub(1)
 }
 
-/// Turns the loads of a function that promise constant memory into plain ones, if they are among those that stay.
+/// Replaces the loads of a function that promise constant memory by plain loads, for instructions that `stays`
+/// accepts.
 pub(super) fn coherent_loads(
     module: &Module<'_>,
     function: &Function<'_>,
@@ -123,7 +131,6 @@ fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut
             edits.replace(Span { start, end }, "ld");
         }
         Yields::Loaded => {
-            // Every part but the first has a dot in front.
             let mut at = start;
             for (nth, part) in instruction.opcode.split('.').enumerate() {
                 let word = part.len()
@@ -147,7 +154,7 @@ fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut
     }
 }
 
-/// Returns the line of a byte, counted from 1.
+/// Returns the line of a byte, 1-based.
 pub(super) fn line_of(module: &Module<'_>, byte: u32) -> u32 {
     let before = module.text.as_bytes().iter().take(byte as usize);
     before.filter(|&&byte| byte == b'\n').count() as u32 + 1

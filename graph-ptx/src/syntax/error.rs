@@ -1,13 +1,13 @@
-//! The error of a text that is not PTX.
+//! Syntax errors.
 
 use std::fmt;
 
-/// A syntax error of PTX, with its place.
+/// A syntax error, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// From 1.
+    /// 1-based.
     pub line: u32,
-    /// From 1, in characters.
+    /// 1-based, in characters.
     pub column: u32,
     /// Lower case, without a full stop.
     pub message: String,
@@ -22,7 +22,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// At a byte of a text.
+    /// Creates an error at a byte offset of a text.
     pub(crate) fn at(text: &str, byte: usize, message: impl Into<String>) -> Self {
         let mut byte = byte.min(text.len());
         while !text.is_char_boundary(byte) {

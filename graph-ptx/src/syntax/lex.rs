@@ -1,8 +1,8 @@
-//! Bytes to tokens.
+//! The lexer: bytes to tokens.
 //!
-//! Written for speed in an unoptimised build, because the macro runs there: one table look-up a byte, no iterator
-//! chains, nothing allocated. A token is a kind and a range of the text; numbers are read from it only when a parser
-//! asks. A NUL byte ends the text, as it does for the driver.
+//! The macro runs it in unoptimised builds, so it is written for speed without the optimiser: one table lookup per
+//! byte, no iterator chains, no allocation. A token is a kind and a range of the text; the parser converts numbers
+//! when it needs them. A NUL byte ends the text, as it does in the driver.
 
 use crate::syntax::error::Error;
 
@@ -36,7 +36,7 @@ const SPACE: u8 = 1;
 const WORD: u8 = 2;
 const DIGIT: u8 = 3;
 
-/// `WORD` may begin and continue a name; `DIGIT` may only continue it.
+/// `WORD` may begin and continue a name; `DIGIT` may only continue one.
 static CLASS: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
@@ -63,17 +63,17 @@ pub(crate) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// The caller has checked that the text is shorter than 4 GiB.
+    /// The text must be shorter than 4 GiB.
     pub fn new(text: &'a str) -> Self {
         Self { text, bytes: text.as_bytes(), at: 0, line: 1 }
     }
 
-    /// The byte at `at`, 0 behind the end.
+    /// Returns the byte at `at`, or 0 past the end.
     fn byte(&self, at: usize) -> u8 {
         if at < self.bytes.len() { self.bytes[at] } else { 0 }
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub fn next(&mut self) -> Result<Token, Error> {
         self.skip_space()?;
         let start = self.at;
@@ -158,7 +158,7 @@ impl<'a> Lexer<'a> {
         self.at = at;
     }
 
-    /// Digits and letters, and for decimal numbers one point and a signed exponent.
+    /// Reads digits and letters; for decimal numbers also one point and a signed exponent.
     fn number(&mut self) {
         let start = self.at;
         let prefixed =
@@ -189,14 +189,15 @@ impl<'a> Lexer<'a> {
                 _ => self.at += 1,
             }
         }
-        // An escape may have stepped over the first byte of a longer character.
+        // An escape may have skipped the first byte of a multi-byte character.
         if !self.text.is_char_boundary(self.at) {
             return Err(Error::at(self.text, open, "string without an end"));
         }
         Ok(())
     }
 
-    /// Extends the name token that was just read to a whole opcode: `.modifier` and `::qualifier` parts.
+    /// Extends the name token just read to a whole opcode with its `.modifier` and `::qualifier` parts. Returns the
+    /// opcode's end.
     pub fn opcode(&mut self) -> u32 {
         loop {
             if self.byte(self.at) == b'.' && CLASS[self.byte(self.at + 1) as usize] >= WORD {
@@ -213,7 +214,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips to the `}` that closes a `{` already read. Used for debug sections, whose contents nobody reads.
+    /// Skips to the `}` that closes a `{` already read. Used for debug sections, whose contents are ignored.
     pub fn skip_braces(&mut self) -> Result<u32, Error> {
         let open = self.at;
         let mut depth = 1;
@@ -248,7 +249,8 @@ pub(crate) enum Number {
     Double(u64),
 }
 
-/// Reads `12`, `0x1F`, `017`, `0b11`, each with an optional `U`, `0f` and 8, `0d` and 16 hexadecimal digits, `1.5e3`.
+/// Parses `12`, `0x1F`, `017` and `0b11`, each with an optional `U`; `0f` with 8 and `0d` with 16 hexadecimal digits;
+/// `1.5e3`.
 pub(crate) fn number(text: &str) -> Option<Number> {
     let bytes = text.as_bytes();
     if bytes.len() > 1 && bytes[0] == b'0' {
@@ -284,7 +286,7 @@ fn unsuffixed(digits: &str) -> &str {
     }
 }
 
-/// Unlike `from_str_radix`, takes no sign.
+/// Unlike `from_str_radix`, rejects a sign.
 fn radix(digits: &str, radix: u64) -> Option<u64> {
     if digits.is_empty() {
         return None;

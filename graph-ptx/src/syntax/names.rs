@@ -1,16 +1,18 @@
 //! Name resolution in the scopes of a body.
+//!
+//! The parser does not resolve names. Analyses and rewriting build a [`Names`] per body and look names up by scope.
 
 use crate::syntax::ast::{Body, Statement, Variable};
 use std::collections::HashMap;
 
 /// The declarations of a body, by scope and name.
 ///
-/// A scope sees its own declarations and those of the scopes around it. PTX wants names declared before use; this is
-/// not checked here. Registers of a range (`%r<5>`) are found by their number. Labels are looked up the same way.
+/// A scope sees its own declarations and those of its enclosing scopes. PTX requires declaration before use; this is
+/// not checked here. Registers of a range (`%r<5>`) are found by their number. Labels are resolved in the same way.
 #[derive(Debug)]
 pub struct Names<'b, 'a> {
     body: &'b Body<'a>,
-    /// Statement of the declaration. Only ever looked up by key.
+    /// The declaring statement by scope and name.
     variables: HashMap<(u32, &'a str), u32>,
     ranges: HashMap<(u32, &'a str), u32>,
     labels: HashMap<(u32, &'a str), u32>,
@@ -21,16 +23,16 @@ pub struct Names<'b, 'a> {
 pub struct Binding<'b, 'a> {
     /// The declaration.
     pub variable: &'b Variable<'a>,
-    /// Its place among the body's statements: together with `index` it identifies a register.
+    /// Index of the declaring statement in the body. With `index`, it identifies a register.
     pub statement: u32,
-    /// The number within a range, 0 for a single name.
+    /// The number within a range; 0 for a single name.
     pub index: u64,
     /// The scope of the declaration.
     pub scope: u32,
 }
 
 impl<'b, 'a> Names<'b, 'a> {
-    /// Reads the declarations of a body.
+    /// Collects the declarations of a body.
     pub fn new(body: &'b Body<'a>) -> Self {
         let mut names =
             Self { body, variables: HashMap::new(), ranges: HashMap::new(), labels: HashMap::new() };
@@ -55,8 +57,8 @@ impl<'b, 'a> Names<'b, 'a> {
         names
     }
 
-    /// The register or variable of the body that `name` means in `scope`. Special registers, parameters of the
-    /// function and module variables are not the body's: `None`.
+    /// Returns the register or variable of the body that `name` means in `scope`. `None` for names that the body does
+    /// not declare: special registers, parameters of the function and module variables.
     pub fn resolve(&self, scope: u32, name: &str) -> Option<Binding<'b, 'a>> {
         let number = number_of(name);
         let mut scope = scope;
@@ -74,7 +76,7 @@ impl<'b, 'a> Names<'b, 'a> {
         }
     }
 
-    /// A statement of the body.
+    /// Returns a statement of the body.
     pub(crate) fn statement(&self, at: usize) -> &'b Statement<'a> {
         &self.body.statements[at]
     }
@@ -88,7 +90,7 @@ impl<'b, 'a> Names<'b, 'a> {
         }
     }
 
-    /// The statement of the label, or list of targets, that `name` means in `scope`. A label of an inner scope is
+    /// Returns the statement of the label or target list that `name` means in `scope`. Labels of an inner scope are
     /// not visible outside of it.
     pub fn label(&self, scope: u32, name: &str) -> Option<usize> {
         let mut scope = scope;
@@ -101,7 +103,8 @@ impl<'b, 'a> Names<'b, 'a> {
     }
 }
 
-/// Splits `%r12` into `%r` and 12. `%r012` is not a name of a range.
+/// Splits `%r12` into `%r` and 12. Returns `None` for names with a leading zero such as `%r012`: they are never in a
+/// range.
 fn number_of(name: &str) -> Option<(&str, u64)> {
     let bytes = name.as_bytes();
     let mut start = bytes.len();
@@ -122,7 +125,8 @@ mod tests {
 
     #[test]
     fn inner_scopes_hide_outer_names() {
-        let text = ".version 8.0\n.target sm_80\n.entry k() {\n.reg .b32 %r<3>, t;\n{\n.reg .b64 t;\n mov.b32 %r1, 0;\n}\nL:\nret;\n}";
+        let text = ".version 8.0\n.target sm_80\n.entry k() {\n.reg .b32 %r<3>, t;\n{\n.reg .b64 t;\n mov.b32 %r1, \
+            0;\n}\nL:\nret;\n}";
         let module = parse(text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
         let names = Names::new(body);

@@ -1,11 +1,11 @@
-//! The PTX of the repository, for tests that go through all of it.
+//! The PTX files of the repository, for tests that process all of them.
 
 use cuweave_ptx::Module;
 use cuweave_ptx::rewrite::{Axis, Batch, GridShape, SMALL_TABLE, Table, batchable, free_name};
 use cuweave_testkit::files;
 use std::path::PathBuf;
 
-/// The files without what a debugger needs, so that their kernels can be batched.
+/// Returns the files without debug data, so that their kernels can be batched.
 pub fn texts() -> Vec<(PathBuf, String)> {
     let read = |file: PathBuf| {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -16,7 +16,8 @@ pub fn texts() -> Vec<(PathBuf, String)> {
 
 const SHAPES: [GridShape; 3] = [GridShape::Axis(Axis::Y), GridShape::Axis(Axis::Z), GridShape::Flat];
 
-/// Every form of a kernel, without a name: each shape with and without the wait, for 2, 16, and as many members as fit.
+/// Returns every form of a kernel, without a name: each shape with and without the wait, for 2, 16 and the maximum
+/// number of members.
 fn forms(module: &Module<'_>, entry: &str) -> Vec<Batch> {
     let parameters = &module.entry(entry).unwrap().parameters;
     let mut forms = Vec::new();
@@ -32,7 +33,7 @@ fn forms(module: &Module<'_>, entry: &str) -> Vec<Batch> {
     forms
 }
 
-/// Every form of every kernel that can be batched.
+/// Returns every form of every kernel that can be batched.
 pub fn all_forms(module: &Module<'_>) -> Vec<Batch> {
     let mut all: Vec<Batch> = Vec::new();
     for entry in module.entries().filter(|entry| batchable(module, entry.name).is_ok()) {

@@ -10,20 +10,20 @@ pub struct Tools {
     nvdisasm: PathBuf,
 }
 
-/// The floating-point instructions of a kernel by their description, and how many there are of each.
+/// The number of floating-point instructions of a kernel by description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arithmetic {
     pub described: BTreeMap<String, usize>,
 }
 
 impl Tools {
-    /// Those of the environment.
+    /// Returns the tools that the environment names.
     pub fn find() -> Option<Tools> {
         let of = |name| std::env::var_os(name).map(PathBuf::from);
         Some(Tools { ptxas: of("CUWEAVE_PTXAS")?, nvdisasm: of("CUWEAVE_NVDISASM")? })
     }
 
-    /// `ptxas 12.9.86`
+    /// Returns the version, such as `ptxas 12.9.86`.
     pub fn version(&self) -> String {
         let output = Command::new(&self.ptxas).arg("--version").output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -31,7 +31,8 @@ impl Tools {
         format!("ptxas {number}")
     }
 
-    /// The arithmetic of each kernel of a text, for sm_90 or what the text is for; or what the assembler says.
+    /// Returns the arithmetic of each kernel of a text, for sm_90 or the text's own target; or the assembler's
+    /// message.
     pub fn arithmetic(&self, text: &str, name: &str) -> Result<BTreeMap<String, Arithmetic>, String> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let stem = format!("{}-{}", std::process::id(), name.replace('/', "-"));
@@ -52,7 +53,7 @@ impl Tools {
 }
 
 impl Arithmetic {
-    /// Descriptions that one has more often than the other: `(description, in this, in the other)`.
+    /// Returns the descriptions whose number differs: `(description, in this, in the other)`.
     pub fn differences<'a>(&'a self, other: &'a Arithmetic) -> Vec<(&'a str, usize, usize)> {
         let count = |of: &Arithmetic, what: &str| of.described.get(what).copied().unwrap_or(0);
         let mut all: Vec<&str> =
@@ -63,7 +64,7 @@ impl Arithmetic {
         all.into_iter().map(|what| (what, count(self, what), count(other, what))).collect()
     }
 
-    /// Returns the number of instructions of each operation.
+    /// Returns the number of instructions per operation.
     pub fn operations(&self) -> BTreeMap<&str, usize> {
         let mut found = BTreeMap::new();
         for (described, count) in &self.described {
@@ -84,7 +85,7 @@ fn kernels(text: &str) -> BTreeMap<String, Arithmetic> {
             continue;
         }
         let Some((name, registers)) = &mut now else { continue };
-        // Another way leads here: what registers hold is told within a block alone.
+        // Another path leads here: the contents of registers are only known within a block.
         if line.starts_with('.') && line.ends_with(':') {
             *registers = Registers::default();
             continue;
@@ -107,7 +108,7 @@ fn kernels(text: &str) -> BTreeMap<String, Arithmetic> {
 struct Registers(BTreeMap<String, String>);
 
 impl Registers {
-    /// Takes an instruction; its description, if it is floating-point arithmetic.
+    /// Processes an instruction. Returns its description if it is floating-point arithmetic.
     fn step(&mut self, code: &str) -> Option<String> {
         let (guarded, code) = match code.strip_prefix('@') {
             Some(guarded) => (true, guarded.split_once(' ')?.1.trim()),
@@ -122,7 +123,7 @@ impl Registers {
             let from = match base {
                 "MOV" if sources.len() == 1 => self.origin(sources[0]),
                 "MUFU" => base.to_owned(),
-                // Where a number comes from matters to none of them: parameters lie elsewhere in a batch.
+                // The origin of other numbers does not matter: the location of parameters differs in a batch.
                 _ => "x".to_owned(),
             };
             self.define(target, &from, width(opcode), guarded);
@@ -130,7 +131,7 @@ impl Registers {
         };
         let wide = if name.starts_with('D') { 2 } else { 1 };
         let zeros = sources.iter().filter(|source| source.trim_start_matches('-').starts_with("RZ")).count();
-        // A constant, or a copy: no arithmetic.
+        // A constant or a copy is not arithmetic.
         if zeros == sources.len() || (zeros > 0 && !name.contains("MUL")) {
             self.define(target, "x", wide, guarded);
             return None;
@@ -152,7 +153,8 @@ impl Registers {
         Some(text)
     }
 
-    /// Notes the values of `count` registers from one on. A guarded instruction may leave the old values.
+    /// Records the values of `count` registers, starting with one. A guarded instruction may keep the previous
+    /// values.
     fn define(&mut self, target: &str, what: &str, count: u32, guarded: bool) {
         let number = target.strip_prefix('R').and_then(|digits| digits.parse::<u32>().ok());
         let names = (0..count).map(|more| match number {
@@ -179,7 +181,7 @@ impl Registers {
     }
 }
 
-/// The operation of a floating-point instruction.
+/// Returns the operation of a floating-point instruction.
 fn float(base: &str) -> Option<&str> {
     match base {
         "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2" | "HFMA2" | "FADD2"

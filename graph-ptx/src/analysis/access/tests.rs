@@ -42,7 +42,8 @@ fn loads_and_stores_go_through_what_they_are_based_on() {
     assert_eq!(verdicts("setp.eq.u64 %p2, %rd1, %rd2; prefetch.global.L2 [%rd1];"), (Nothing, Nothing));
     assert_eq!(
         verdicts(
-            "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2; cp.async.ca.shared.global [%r1], [%rd2], 4;"
+            "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2; \
+                cp.async.ca.shared.global [%r1], [%rd2], 4;"
         ),
         (Writes, Reads)
     );
@@ -53,7 +54,7 @@ fn a_register_that_is_used_twice_is_two_values() {
     let body =
         "mov.u64 %rd4, %rd1; ld.global.f32 %f1, [%rd4]; mov.u64 %rd4, %rd2; st.global.f32 [%rd4], %f1;";
     assert_eq!(verdicts(body), (Reads, Writes));
-    // A guarded move may leave the old value.
+    // A guarded move may keep the previous value.
     let body = "mov.u64 %rd4, %rd1; @%p1 mov.u64 %rd4, %rd2; st.global.f32 [%rd4], %f1;";
     assert_eq!(verdicts(body), (Unknown, Unknown));
 }
@@ -82,7 +83,7 @@ fn pointers_that_mix_are_decided_only_where_nothing_is_written() {
 fn loops_keep_their_pointer() {
     let body = "mov.u64 %rd4, %rd1; L: ld.global.f32 %f1, [%rd4]; add.s64 %rd4, %rd4, %rd3; @%p1 bra L;";
     assert_eq!(verdicts(body), (Reads, Nothing));
-    // The two registers are exchanged in each turn.
+    // Each iteration exchanges the two registers.
     let body = "mov.u64 %rd4, %rd1; mov.u64 %rd5, %rd2; L: mov.u64 %rd6, %rd4; mov.u64 %rd4, %rd5; \
                 mov.u64 %rd5, %rd6; st.global.f32 [%rd4], %f1; @%p1 bra L;";
     assert_eq!(verdicts(body), (Unknown, Unknown));
@@ -103,7 +104,8 @@ fn local_memory_is_followed() {
     assert_eq!(verdicts(&body), (Unknown, Unknown));
     // The pointer is copied byte by byte.
     let body = format!(
-        "{spill} add.s64 %rd6, %rd11, %rd3; ld.u8 %r1, [%rd6]; st.local.u8 [%rd10+16], %r1; ld.local.u64 %rd7, [%rd10+16]; st.f32 [%rd7], %f1;"
+        "{spill} add.s64 %rd6, %rd11, %rd3; ld.u8 %r1, [%rd6]; st.local.u8 [%rd10+16], %r1; \
+            ld.local.u64 %rd7, [%rd10+16]; st.f32 [%rd7], %f1;"
     );
     assert_eq!(verdicts(&body).0, Unknown);
 }
@@ -116,7 +118,7 @@ fn what_leaves_sight_is_unknown_if_something_is_stored_out_of_sight() {
         verdicts(&format!("{shared} ld.global.f32 %f1, [%rd4]; st.global.f32 [%rd2], %f1;")),
         (Reads, Writes)
     );
-    // A pointer loaded from memory is no parameter.
+    // A pointer loaded from memory is not a parameter.
     assert_eq!(verdicts("ld.global.u64 %rd4, [%rd1]; st.global.f32 [%rd4], %f1;"), (Reads, Nothing));
     assert_eq!(
         verdicts("st.global.u64 [%rd2], %rd1; ld.global.u64 %rd4, [%rd2]; st.f32 [%rd4], %f1;").0,
@@ -130,13 +132,15 @@ fn unknown_code_may_do_anything() {
     assert_eq!(verdicts("brand.new [%rd1+8];"), (Unknown, Nothing));
     let call = "{ .param .b64 a; st.param.b64 [a], %rd1; call.uni elsewhere, (a); }";
     assert_eq!(verdicts(call), (Unknown, Nothing));
-    let indirect = "{ .param .b64 a; st.param.b64 [a], %rd1; call %rd9, (a), proto; proto: .callprototype _ (.param .b64 _); }";
+    let indirect = "{ .param .b64 a; st.param.b64 [a], %rd1; call %rd9, (a), proto; \
+        proto: .callprototype _ (.param .b64 _); }";
     assert_eq!(verdicts(indirect), (Unknown, Nothing));
 }
 
 #[test]
 fn calls_are_seen_through() {
-    let functions = ".func store(.param .b64 a, .param .b32 v) { .reg .b64 %rd1; .reg .b32 %r1; ld.param.u64 %rd1, [a]; \
+    let functions = ".func store(.param .b64 a, .param .b32 v) { .reg .b64 %rd1; .reg .b32 %r1; \
+        ld.param.u64 %rd1, [a]; \
                      ld.param.u32 %r1, [v]; st.u32 [%rd1], %r1; ret; }\n\
                      .func (.param .b64 r) ahead(.param .b64 a) { .reg .b64 %rd1; ld.param.u64 %rd1, [a]; \
                      add.s64 %rd1, %rd1, 4; st.param.b64 [r], %rd1; ret; }\n\
@@ -150,7 +154,8 @@ fn calls_are_seen_through() {
     let store =
         "{ .param .b64 a; .param .b32 v; st.param.b64 [a], %rd2; st.param.b32 [v], 1; call store, (a, v); }";
     assert_eq!(entry(store), (Nothing, Writes));
-    let ahead = "{ .param .b64 a; .param .b64 r; st.param.b64 [a], %rd1; call (r), ahead, (a); ld.param.b64 %rd4, [r]; } ld.f32 %f1, [%rd4];";
+    let ahead = "{ .param .b64 a; .param .b64 r; st.param.b64 [a], %rd1; call (r), ahead, (a); \
+        ld.param.b64 %rd4, [r]; } ld.f32 %f1, [%rd4];";
     assert_eq!(entry(&format!("{store} {ahead}")), (Reads, Writes));
     assert_eq!(
         entry(
@@ -163,9 +168,12 @@ fn calls_are_seen_through() {
 #[test]
 fn recursion_ends() {
     let text = format!(
-        ".func down(.param .b64 a) {{ .reg .b64 %rd<3>; .reg .pred %p1; ld.param.u64 %rd1, [a]; setp.eq.s64 %p1, %rd1, 0; @%p1 ret; \
-         ld.u64 %rd2, [%rd1]; {{ .param .b64 b; add.s64 %rd1, %rd1, 8; st.param.b64 [b], %rd1; call down, (b); }} ret; }}\n\
-         .entry k(.param .u64 p, .param .u64 q, .param .u64 s) {{ {REGISTERS}{LOADS}{{ .param .b64 a; st.param.b64 [a], %rd1; call down, (a); }} ret; }}"
+        ".func down(.param .b64 a) {{ .reg .b64 %rd<3>; .reg .pred %p1; ld.param.u64 %rd1, [a]; \
+            setp.eq.s64 %p1, %rd1, 0; @%p1 ret; \
+         ld.u64 %rd2, [%rd1]; {{ .param .b64 b; add.s64 %rd1, %rd1, 8; st.param.b64 [b], %rd1; call down, (b); \
+         }} ret; }}\n\
+         .entry k(.param .u64 p, .param .u64 q, .param .u64 s) {{ {REGISTERS}{LOADS}{{ .param .b64 a; \
+         st.param.b64 [a], %rd1; call down, (a); }} ret; }}"
     );
     assert_eq!(module(&text)[0].access(), Reads);
 }
@@ -187,7 +195,8 @@ fn a_load_before_every_store_that_can_reach_it_comes_first() {
     assert!(!first("L: st.global.f32 [%rd1], %f1; @%p1 bra L; M: ld.global.f32 %f1, [%rd1]; @!%p1 bra M;"));
     // Read on some paths only, but before anything is written.
     assert!(first(
-        "@%p1 bra L; ld.global.f32 %f1, [%rd1]; L: st.global.f32 [%rd1], %f1; @%p1 bra K; bra N; K: ld.global.f32 %f1, [%rd1]; N:"
+        "@%p1 bra L; ld.global.f32 %f1, [%rd1]; L: st.global.f32 [%rd1], %f1; @%p1 bra K; bra N; \
+            K: ld.global.f32 %f1, [%rd1]; N:"
     ));
     // The other branch writes, and this one synchronises with it.
     assert!(!first(
@@ -219,13 +228,15 @@ fn a_number_whose_bits_are_an_address_is_told_from_an_index() {
 #[test]
 fn a_pointer_inside_a_structure_is_seen() {
     let found = module(&format!(
-        ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} ld.param.u64 %rd1, [s+8]; st.global.f32 [%rd1], %f1; ret; }}"
+        ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} ld.param.u64 %rd1, [s+8]; \
+            st.global.f32 [%rd1], %f1; ret; }}"
     ));
     assert_eq!(found[2].base.as_ref().unwrap().1, Some(8));
     // Parameters are copied to local memory and loaded from there.
     let found = module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .align 8 .b8 s[16]) {{ {REGISTERS} .local .align 8 .b8 d[16]; \
-         mov.b64 %rd5, s; cvta.param.u64 %rd6, %rd5; ld.param.u64 %rd1, [%rd6+8]; mov.u64 %rd2, d; st.local.u64 [%rd2], %rd1; ld.local.u64 %rd3, [%rd2]; ld.f32 %f1, [%rd3]; ret; }}"
+         mov.b64 %rd5, s; cvta.param.u64 %rd6, %rd5; ld.param.u64 %rd1, [%rd6+8]; mov.u64 %rd2, d; \
+         st.local.u64 [%rd2], %rd1; ld.local.u64 %rd3, [%rd2]; ld.f32 %f1, [%rd3]; ret; }}"
     ));
     assert!(found[2].base.is_some());
 }
@@ -240,7 +251,8 @@ fn an_address_that_is_loaded_is_told_from_an_index() {
     let load = "ld.global.u64 %rd4, [%rd1];";
     let accesses = [
         "st.f32 [%rd4], %f1;",
-        "cvta.to.global.u64 %rd5, %rd4; mul.wide.s32 %rd6, %r1, 4; add.s64 %rd7, %rd5, %rd6; ld.global.f32 %f1, [%rd7+8];",
+        "cvta.to.global.u64 %rd5, %rd4; mul.wide.s32 %rd6, %r1, 4; add.s64 %rd7, %rd5, %rd6; \
+            ld.global.f32 %f1, [%rd7+8];",
         "red.global.add.f32 [%rd4], %f1;",
         "cp.async.ca.shared.global [%r1], [%rd4], 4;",
         "cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r1], %r2;",
@@ -248,9 +260,9 @@ fn an_address_that_is_loaded_is_told_from_an_index() {
         // A table of tables, and a chain.
         "ld.global.u64 %rd5, [%rd4]; ld.global.u64 %rd6, [%rd5]; st.f32 [%rd6], %f1;",
         "L: ld.global.u64 %rd4, [%rd4]; @%p1 bra L;",
-        // On one path it is the other parameter.
+        // On one path the base is the other parameter.
         "selp.b64 %rd5, %rd2, %rd4, %p1; ld.f32 %f1, [%rd5];",
-        // An index of another table, or of a scalar, is beside it.
+        // The sum also has an index from another table or from a scalar.
         "ld.global.u64 %rd5, [%rd2]; add.s64 %rd6, %rd4, %rd5; ld.f32 %f1, [%rd6]; ld.f32 %f1, [%rd4];",
         "add.s64 %rd5, %rd4, %rd3; ld.f32 %f1, [%rd5];",
     ];
@@ -263,11 +275,14 @@ fn an_address_that_is_loaded_is_told_from_an_index() {
         "ld.global.v2.u32 {%r1, %r2}, [%rd1]; mov.b64 %rd4, {%r1, %r2}; st.f32 [%rd4], %f1;",
         "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; shl.b64 %rd6, %rd4, 32; \
          or.b64 %rd7, %rd6, %rd5; st.f32 [%rd7], %f1;",
-        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; bfi.b64 %rd6, %rd4, %rd5, 32, 32; \
+        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; \
+            bfi.b64 %rd6, %rd4, %rd5, 32, 32; \
          st.f32 [%rd6], %f1;",
-        ".shared .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.shared.u64 [cell], %rd4; ld.shared.u64 %rd5, [cell]; \
+        ".shared .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.shared.u64 [cell], %rd4; \
+            ld.shared.u64 %rd5, [cell]; \
          st.f32 [%rd5], %f1;",
-        ".local .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.local.u64 [cell], %rd4; ld.local.u64 %rd5, [cell]; \
+        ".local .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.local.u64 [cell], %rd4; \
+            ld.local.u64 %rd5, [cell]; \
          st.f32 [%rd5], %f1;",
     ] {
         assert_eq!(tables(body), (true, false), "{body}");
@@ -286,19 +301,21 @@ fn loaded_indices_and_stored_pointers_are_no_table() {
         "ld.shared.u32 %r1, [%rd4];",
         // Variables of the module, of the block and of the thread.
         ".global .align 8 .b8 v[64]; mov.u64 %rd5, v; add.s64 %rd6, %rd5, %rd4; ld.global.u8 %r1, [%rd6];",
-        ".shared .align 8 .b8 v[64]; mov.u64 %rd5, v; cvta.shared.u64 %rd6, %rd5; add.s64 %rd7, %rd6, %rd4; ld.u8 %r1, [%rd7];",
+        ".shared .align 8 .b8 v[64]; mov.u64 %rd5, v; cvta.shared.u64 %rd6, %rd5; add.s64 %rd7, %rd6, %rd4; \
+            ld.u8 %r1, [%rd7];",
         ".local .align 8 .b8 v[64]; mov.u64 %rd5, v; add.s64 %rd6, %rd5, %rd4; ld.local.u8 %r1, [%rd6];",
-        // It is the base beside an index in other memory, or the index beside a base there.
+        // A base with an index in other memory, or an index with a base there.
         ".shared .align 8 .b8 v[64]; ld.shared.u64 %rd5, [v]; add.s64 %rd6, %rd5, %rd4; ld.u8 %r1, [%rd6];",
-        // The kernel has stored a pointer, which may be the one that it loads.
+        // The kernel has stored a pointer, which may be the loaded one.
         "st.global.u64 [%rd1+8], %rd2; ld.f32 %f1, [%rd4];",
-        ".shared .align 8 .b8 v[64]; st.shared.u64 [v], %rd2; st.shared.u64 [v+8], %rd4; ld.shared.u64 %rd5, [v]; ld.u8 %r1, [%rd5];",
-        // A pointer that goes through halves, beside an index.
+        ".shared .align 8 .b8 v[64]; st.shared.u64 [v], %rd2; st.shared.u64 [v+8], %rd4; ld.shared.u64 %rd5, [v]; \
+            ld.u8 %r1, [%rd5];",
+        // A pointer that goes through halves, with an index.
         "mov.b64 {%r1, %r2}, %rd2; mov.b64 %rd5, {%r1, %r2}; add.s64 %rd6, %rd5, %rd4; ld.u8 %r1, [%rd6];",
     ] {
         assert_eq!(tables(&format!("{load} {body}")), (false, false), "{body}");
     }
-    // What a variable of the module holds may be the address of another one.
+    // A variable of the module may contain the address of another one.
     let variable = ".global .u64 v; ld.global.u64 %rd4, [v]; ld.global.f32 %f1, [%rd4];";
     assert_eq!(tables(variable), (false, false));
 }
@@ -322,7 +339,7 @@ fn pointers_in_parameters_by_value_are_seen_in_halves_and_at_unknown_places() {
     assert_eq!(of(two, &format!("{halves} add.s64 %rd8, %rd1, %rd7; st.f32 [%rd8], %f1;")), [None; 4]);
     let of_structure = "ld.param.v2.u32 {%r1, %r2}, [s+8]; mov.b64 %rd7, {%r1, %r2}; st.f32 [%rd7], %f1;";
     assert_eq!(of(many, of_structure)[2], Some(Some(8)));
-    // The words that are told apart have a limit; the kernel has more here.
+    // The number of tracked words is limited, and the kernel has more.
     let loads: String =
         (0..200).map(|at| format!("ld.param.u64 %rd5, [s+{}]; st.f32 [%rd5], %f1;\n", 8 * at)).collect();
     assert_eq!(of(".param .align 8 .b8 s[1600]", &loads)[2], Some(Some(0)));
@@ -342,7 +359,14 @@ fn what_is_never_defined_is_any_number() {
         .0,
         Writes
     );
-    assert_eq!(verdicts("bar.red.popc.u32 %r1, 0, %p1; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd4, %rd1, %rd5; st.global.f32 [%rd4], %f1;").0, Writes);
+    assert_eq!(
+        verdicts(
+            "bar.red.popc.u32 %r1, 0, %p1; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd4, %rd1, %rd5; \
+        st.global.f32 [%rd4], %f1;"
+        )
+        .0,
+        Writes
+    );
     assert_eq!(
         verdicts("ld.global.u64 %rd5; add.s64 %rd4, %rd1, %rd5; st.global.f32 [%rd4], %f1;").0,
         Writes
@@ -370,6 +394,7 @@ fn pointers_are_followed_through_vector_registers() {
     let through_memory =
         "st.local.v2.b64 [a], {%rd3, %rd1}; ld.local.v2.b64 %v, [a]; st.global.u32 [%v.y], 1;";
     assert_eq!(found(through_memory), (Unknown, Nothing));
-    let from_vector = "mov.v2.b64 %v, {%rd3, %rd1}; st.local.v2.b64 [a], %v; ld.local.b64 %rd4, [a+8]; st.global.u32 [%rd4], 1;";
+    let from_vector = "mov.v2.b64 %v, {%rd3, %rd1}; st.local.v2.b64 [a], %v; ld.local.b64 %rd4, [a+8]; \
+        st.global.u32 [%rd4], 1;";
     assert_eq!(found(from_vector), (Unknown, Nothing));
 }

@@ -1,9 +1,12 @@
-//! Post-dominators and control dependences.
+//! Post-dominators and control dependence.
+//!
+//! [`joins`] runs the dominator algorithm of Cooper, Harvey and Kennedy on the reversed graph, with one virtual exit.
+//! [`dependences`] derives the control dependences from it. Slices, durations and fusion use both.
 
 use crate::coverage::LEAVE;
 
-/// Returns the immediate post-dominator of each block, from the successors of each. [`LEAVE`] is the end of the function. A
-/// block from which no path reaches an end counts as one.
+/// Returns the immediate post-dominator of each block, given the successors of each. [`LEAVE`] is the end of the
+/// function. A block from which no path reaches an end counts as an end.
 pub(crate) fn joins(successors: &[Vec<u32>]) -> Vec<u32> {
     let end = successors.len();
     let node = |to: u32| if to == LEAVE { end } else { to as usize };
@@ -79,8 +82,8 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
     order
 }
 
-/// Returns the control dependences of each block: the blocks whose branches directly decide that it runs (Ferrante,
-/// Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987).
+/// Returns the control dependences of each block: the blocks whose branches directly decide if it runs (Ferrante,
+/// Ottenstein and Warren, "The Program Dependence Graph and Its Use in Optimization", 1987).
 pub(crate) fn dependences(successors: &[Vec<u32>], join: &[u32]) -> Vec<Vec<u32>> {
     let mut depends = vec![Vec::new(); successors.len()];
     for (at, successors) in successors.iter().enumerate().filter(|(_, all)| all.len() > 1) {

@@ -1,14 +1,17 @@
 //! The loop nest of a body.
+//!
+//! A loop is a strongly connected component of the control flow graph (Tarjan's algorithm, iterative). The nested
+//! loops are the components that remain without the header. `duration` and the detection of spinning loops use it.
 
 use crate::analysis::cfg::Cfg;
 use std::collections::HashSet;
 
-/// Returns the loops nested in at most `most` others, each with its nesting depth, outer loops first. The blocks of a loop
-/// are sorted. The first is its header; without it the loop falls apart into the loops inside it.
+/// Returns the loops nested in at most `most` others, each with its nesting depth, outer loops first. The blocks of a
+/// loop are sorted. The first is the header; removing it leaves the loops nested inside.
 ///
 /// # Complexity
 ///
-/// Linear in the body for each level of nesting.
+/// Linear in the body for each nesting level.
 pub(crate) fn loops(cfg: &Cfg, most: usize) -> Vec<(Vec<u32>, usize)> {
     let mut found = Vec::new();
     let mut work = vec![((0..cfg.blocks.len() as u32).collect::<Vec<u32>>(), 0)];
@@ -23,8 +26,8 @@ pub(crate) fn loops(cfg: &Cfg, most: usize) -> Vec<(Vec<u32>, usize)> {
     found
 }
 
-/// Returns the cycles among some blocks: their strongly connected components (Tarjan, "Depth-first search and linear graph
-/// algorithms", 1972). Each is sorted; the first block is the header, which comes first in reverse post-order.
+/// Returns the cycles among some blocks: their strongly connected components (Tarjan, "Depth-first search and linear
+/// graph algorithms", 1972). Each is sorted, so that the header comes first: it is first in reverse post-order.
 fn components(cfg: &Cfg, blocks: &[u32]) -> Vec<Vec<u32>> {
     const NEW: u32 = u32::MAX;
     let inside: HashSet<u32> = blocks.iter().copied().collect();

@@ -1,4 +1,5 @@
-//! Bounds of quotients, remainders, masks and selections: atoms that no comparison bounds, but their operands do.
+//! Bounds of quotients, remainders, masks and selections: values that no comparison bounds but whose operands are
+//! bounded.
 
 use super::{ATOM, Bounds, DEPTH, MOST_BOUNDS};
 use crate::analysis::bits;
@@ -10,7 +11,7 @@ use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 
 impl<'a> Bounds<'_, '_, 'a> {
-    /// Returns a value of an operation that is no polynomial of its operands, or a remainder that is computed as a
+    /// Returns the value of an operation that is not a polynomial of its operands, or of a remainder computed as a
     /// difference.
     pub(super) fn derived(
         &mut self,
@@ -40,7 +41,6 @@ impl<'a> Bounds<'_, '_, 'a> {
                 let by = self.argument(by, depth)?;
                 self.quotients(a, &by, depth)?
             }
-            // The sign of an index.
             (Operation::Bitwise(Bitwise::Shr), [a, Source::Constant(by)])
                 if *by == i64::from(bits) - 1 && instruction.types().any(|ty| ty.name().starts_with('s')) =>
             {
@@ -87,26 +87,26 @@ impl<'a> Bounds<'_, '_, 'a> {
         Some(Poly::variable(ATOM + value))
     }
 
-    /// Returns a source that is a polynomial of parameters alone, and at least 0.
+    /// Returns a source that is a polynomial over parameters only and at least 0.
     fn argument(&mut self, source: &Source<'a>, depth: u32) -> Option<Poly> {
         let poly = self.source(source, depth)?;
         let alone = poly.variables().iter().all(|&id| id < ATOM && !self.is_pointer(id));
         (alone && self.at_least_zero(&poly)).then_some(poly)
     }
 
-    /// Returns polynomials of parameters that a source, which is at least 0, is below.
+    /// Returns exclusive upper bounds over parameters of a source that is at least 0.
     fn most(&mut self, source: &Source<'a>, depth: u32) -> Option<Vec<Poly>> {
         let poly = self.source(source, depth)?;
         if self.at_least_zero(&poly) { self.above(&poly) } else { None }
     }
 
-    /// Returns polynomials of parameters that are greater than this one.
+    /// Returns polynomials over parameters that are greater than this one.
     fn above(&self, poly: &Poly) -> Option<Vec<Poly>> {
         let (most, _) = self.substitute(poly)?;
         most.iter().map(|most| most.plus(&Poly::constant(1))).collect()
     }
 
-    /// Returns true for a number that is not negative since it is made of indices and arguments alone.
+    /// Returns true for a number that is not negative because it is computed only from indices and arguments.
     fn counts(&self, source: &Source<'a>, depth: u32) -> bool {
         let value = match source {
             Source::Constant(value) => return *value >= 0,
@@ -137,11 +137,11 @@ impl<'a> Bounds<'_, '_, 'a> {
 
     fn quotients(&mut self, a: &Source<'a>, by: &Poly, depth: u32) -> Option<Vec<Poly>> {
         let most = self.most(a, depth)?;
-        // A number below `by * n` is below `n` when it is divided.
+        // If `a < by * n`, then `a / by < n`.
         Some(most.into_iter().map(|most| quotient(&most, by).unwrap_or(most)).collect())
     }
 
-    /// Returns the divisor of a remainder, `a - a / by * by`, also by a mask.
+    /// Returns the divisor of a remainder computed as `a - a / by * by` or by a mask.
     fn remainder(&mut self, a: &Source<'a>, taken: &Source<'a>, depth: u32) -> Option<Poly> {
         let Source::Place(Place::Value(taken), 0) = taken else { return None };
         let step = definition(self.code, canonical(self.code, *taken))?;
@@ -179,7 +179,7 @@ impl<'a> Bounds<'_, '_, 'a> {
     }
 }
 
-/// Returns a polynomial divided by one of one term, if nothing is left.
+/// Divides a polynomial by a polynomial of one term. Returns `None` unless the division is exact.
 fn quotient(poly: &Poly, by: &Poly) -> Option<Poly> {
     let mut terms = by.terms();
     let (Some((divisor, times)), None) = (terms.next(), terms.next()) else { return None };

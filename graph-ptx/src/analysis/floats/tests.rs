@@ -1,10 +1,10 @@
-//! The floats that the bits of an access are used as, however they are moved.
+//! Float formats of accesses whose bits are moved in different ways.
 
 use crate::analysis::Analysis;
 use crate::syntax::FloatFormat::{self, Bf16, F16, F32, F64};
 use crate::syntax::parse;
 
-/// Returns the formats of the floats that a kernel accesses through `x`, whose address is in `%rd1`.
+/// Returns the float formats that a kernel accesses through `x`, whose address is in `%rd1`.
 fn formats(body: &str) -> Vec<FloatFormat> {
     let text = format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x, .param .u64 y) {{\n\
@@ -26,7 +26,7 @@ fn halves_that_come_in_wide_words_are_halves() {
         ("mov.b32 {%h1, %h2}, %r1; mov.b32 %f5, {0, %h2}; mul.f32 %f6, %f5, %f5;", Bf16),
         ("cvt.u16.u32 %h1, %r1; cvt.f32.f16 %f5, %h1;", F16),
         ("shr.u32 %r2, %r1, 16; cvt.u16.u32 %h1, %r2; cvt.f32.f16 %f5, %h1;", F16),
-        // Bits of a `bf16` are the upper half of a `f32`.
+        // The bits of a `bf16` are the upper half of an `f32`.
         ("shl.b32 %r2, %r1, 16; mov.b32 %f5, %r2; add.f32 %f6, %f5, %f5;", Bf16),
         ("and.b32 %r2, %r1, -65536; mov.b32 %f5, %r2; add.f32 %f6, %f5, %f5;", Bf16),
         ("prmt.b32 %r2, %r1, 0, 0x1044; mov.b32 %f5, %r2; add.f32 %f6, %f5, %f5;", Bf16),
@@ -38,7 +38,8 @@ fn halves_that_come_in_wide_words_are_halves() {
             F16,
         ),
         (
-            "mov.b32 %r2, %f2; mov.b64 %rd3, {%r1, %r2}; shr.u64 %rd4, %rd3, 48; cvt.u16.u64 %h1, %rd4; cvt.f32.f16 %f5, %h1;",
+            "mov.b32 %r2, %f2; mov.b64 %rd3, {%r1, %r2}; shr.u64 %rd4, %rd3, 48; cvt.u16.u64 %h1, %rd4; \
+                cvt.f32.f16 %f5, %h1;",
             F16,
         ),
     ] {
@@ -51,12 +52,14 @@ fn halves_that_come_in_wide_words_are_halves() {
         ),
         ("cvt.rn.bf16x2.f32 %r1, %f1, %f2; st.global.v2.b32 [%rd1], {%r1, %r1};", Bf16),
         (
-            "cvt.rn.f16.f32 %h1, %f1; cvt.u32.u16 %r1, %h1; shl.b32 %r2, %r1, 16; or.b32 %r3, %r2, %r4; st.global.u32 [%rd1], %r3;",
+            "cvt.rn.f16.f32 %h1, %f1; cvt.u32.u16 %r1, %h1; shl.b32 %r2, %r1, 16; or.b32 %r3, %r2, %r4; \
+                st.global.u32 [%rd1], %r3;",
             F16,
         ),
-        // The upper half of a `f32`, as a truncation has it.
+        // The upper half of an `f32`, as a truncation extracts it.
         (
-            "add.f32 %f2, %f1, %f1; mov.b32 %r1, %f2; shr.u32 %r2, %r1, 16; cvt.u16.u32 %h1, %r2; st.global.u16 [%rd1], %h1;",
+            "add.f32 %f2, %f1, %f1; mov.b32 %r1, %f2; shr.u32 %r2, %r1, 16; cvt.u16.u32 %h1, %r2; \
+                st.global.u16 [%rd1], %h1;",
             Bf16,
         ),
     ] {
@@ -67,7 +70,7 @@ fn halves_that_come_in_wide_words_are_halves() {
 #[test]
 fn the_width_is_that_of_the_arithmetic() {
     let wide = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];";
-    // Vectors that are only copied may be of any type; a single word is of its own.
+    // Vectors that are only copied may have any type; a single word has its own.
     assert_eq!(formats(&format!("{wide} st.global.v4.f32 [%rd2], {{%f1, %f2, %f3, %f4}};")), []);
     assert_eq!(formats("ld.global.f32 %f1, [%rd1]; st.shared.f32 [tile], %f1;"), [F32]);
     assert_eq!(formats("ld.global.f64 %d1, [%rd1]; st.global.f64 [%rd2], %d1;"), [F64]);
@@ -77,13 +80,14 @@ fn the_width_is_that_of_the_arithmetic() {
         [F32]
     );
     assert_eq!(formats("ld.global.b64 %rd3, [%rd1]; mov.b64 %d1, %rd3; add.f64 %d2, %d1, %d1;"), [F64]);
-    // The words of a `f64`.
+    // The words of an `f64`.
     let words = "ld.global.v2.u32 {%r1, %r2}, [%rd1]; mov.b64 %d1, {%r1, %r2}; add.f64 %d2, %d1, %d1;";
     assert_eq!(formats(words), []);
-    // An exponent is compared as that of the `f32` in the upper word.
-    let exponent = "ld.global.f64 %d1, [%rd1]; mov.b64 {%r1, %r2}, %d1; mov.b32 %f1, %r2; abs.f32 %f2, %f1; add.f64 %d2, %d1, %d1;";
+    // The exponent is compared as that of the `f32` in the upper word.
+    let exponent = "ld.global.f64 %d1, [%rd1]; mov.b64 {%r1, %r2}, %d1; mov.b32 %f1, %r2; abs.f32 %f2, %f1; \
+        add.f64 %d2, %d1, %d1;";
     assert_eq!(formats(exponent), [F64]);
-    // Bits that are used as several are of none, and so are bytes and masks within them.
+    // Bits used in several formats have none; neither have bytes and masks within them.
     let both = format!("{wide} mul.f32 %f5, %f1, %f1; mov.b32 {{%h1, %h2}}, %f2; cvt.f32.f16 %f6, %h1;");
     assert_eq!(formats(&both), []);
     let bytes =

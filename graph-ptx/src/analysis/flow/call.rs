@@ -1,4 +1,8 @@
-//! Calls: the instance of the callee, and the flow of arguments and results.
+//! Calls: the callee's instance, and the flow of arguments and results.
+//!
+//! A call copies its arguments into the callee's parameters, and the callee's returns into the caller's registers or
+//! variables. A recursive call, or a call beyond the size limits, uses an instance that all such calls of the
+//! function share.
 
 use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
 use crate::analysis::code::{NONE, Place, Source, Step, StepId};
@@ -89,7 +93,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                     let mut value = Value::Bottom;
                     let code = self.instances[callee as usize].code.clone();
                     if code.returned.is_empty() {
-                        // The callee returns from its end, or not at all.
+                        // The callee returns by reaching its end, or never.
                         value.join(&Value::loose(MEMORY));
                     }
                     for returned in &code.returned {
@@ -111,12 +115,12 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// Returns true for a function that the driver provides and the file does not define.
+    /// Returns true for a function of the driver that the file does not define.
     pub fn is_built_in(&self, name: &str) -> bool {
         BUILT_IN.contains(&name) && !self.codes.mentions().defines(name)
     }
 
-    /// Handles an unanalysed call. Some functions of CUDA are known; all others may do anything.
+    /// Evaluates a call that cannot be followed. Some CUDA functions are known; all others may do anything.
     fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
         if !call.target.is_some_and(|name| self.is_built_in(name)) {
@@ -145,7 +149,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// Returns the origins of a call's arguments, also through local memory that they point at.
+    /// Returns the origins of a call's arguments, and of local memory reachable from them.
     pub fn argument_origins(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
         let mut found = BTreeSet::new();
         let mut objects = Vec::new();

@@ -1,4 +1,6 @@
-//! The functions of a module in static single assignment form, each built once.
+//! The functions of a module in static single assignment form, built on demand and cached.
+//!
+//! A kernel with non-null pointers has a form of its own, without the code for null pointers.
 
 use crate::analysis::code::{Code, Globals};
 use crate::analysis::mentions::Mentions;
@@ -8,16 +10,16 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The parameters of a kernel, as its declaration has them: one flag for each.
+/// The kinds of a kernel's parameters according to its declaration: one flag per parameter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taken<'p> {
-    /// True for the pointers.
+    /// True for pointers.
     pub pointers: &'p [bool],
-    /// True for the pointers that are not null. Tests of them have one outcome.
+    /// True for pointers that are not null. Null tests of them have one outcome.
     pub never_null: &'p [bool],
-    /// True for the integers by value.
+    /// True for integers passed by value.
     pub scalars: &'p [bool],
-    /// True for the buffers whose elements are addresses.
+    /// True for buffers whose elements are addresses.
     pub tables: &'p [bool],
 }
 
@@ -26,7 +28,7 @@ pub(crate) struct Codes<'m, 'a> {
     pub module: &'m Module<'a>,
     pub globals: Globals<'m, 'a>,
     known: HashMap<&'a str, Option<Rc<Code<'m, 'a>>>>,
-    /// Kernels with pointers that are not null, with one flag for each parameter.
+    /// Kernels specialised for non-null pointers, by name and one flag per parameter.
     kernels: HashMap<(&'a str, Vec<bool>), Option<Rc<Code<'m, 'a>>>>,
     mentions: OnceCell<Mentions<'m, 'a>>,
 }
@@ -42,12 +44,12 @@ impl<'m, 'a> Codes<'m, 'a> {
         }
     }
 
-    /// Returns the names that the module's texts mention.
+    /// Returns the index of names that the module's texts mention.
     pub fn mentions(&self) -> &Mentions<'m, 'a> {
         self.mentions.get_or_init(|| Mentions::new(self.module, &self.globals.variables))
     }
 
-    /// Returns a function by its name, if it has a body that can be analysed.
+    /// Returns a function by name; `None` if it has no body that can be analysed.
     pub fn get(&mut self, name: &str) -> Option<Rc<Code<'m, 'a>>> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -58,7 +60,7 @@ impl<'m, 'a> Codes<'m, 'a> {
         code
     }
 
-    /// Returns a kernel by its name. `never_null` marks the parameters that are pointers which are not null.
+    /// Returns a kernel by name. `never_null` marks the parameters that are non-null pointers.
     pub fn kernel(&mut self, name: &str, never_null: &[bool]) -> Option<Rc<Code<'m, 'a>>> {
         if !never_null.contains(&true) {
             return self.get(name);

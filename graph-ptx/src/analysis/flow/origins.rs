@@ -1,4 +1,7 @@
-//! The origins that addresses are based on.
+//! The origins of addresses: a number for each abstract location.
+//!
+//! The table also records which addresses have escaped and which have dropped bits. Either means that an untracked
+//! address may point to the location.
 
 use crate::analysis::value::{Origin, Value};
 use std::collections::HashMap;
@@ -6,7 +9,7 @@ use std::collections::HashMap;
 /// An abstract location, or a pointer parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Thing {
-    /// The pointer that a parameter of the kernel is.
+    /// The memory that a pointer parameter of the kernel points to.
     Pointer(u32),
     /// A variable of the module.
     Variable(u32),
@@ -18,19 +21,19 @@ pub(crate) enum Thing {
     Shared,
 }
 
-/// The origins: each stands for one thing.
+/// The numbering of abstract locations: one origin per location.
 #[derive(Default)]
 pub(crate) struct OriginTable {
     things: Vec<Thing>,
     origins: HashMap<Thing, Origin>,
-    /// By origin: true if its address escaped.
+    /// True for each origin whose address escaped.
     escaped: Vec<bool>,
-    /// By origin: true if bits of its address were dropped.
+    /// True for each origin with dropped address bits.
     leaked: Vec<bool>,
 }
 
 impl OriginTable {
-    /// Returns the origin of a thing.
+    /// Returns the origin of an abstract location.
     pub fn of(&mut self, thing: Thing) -> Origin {
         let next = self.things.len() as Origin;
         let origin = *self.origins.entry(thing).or_insert(next);
@@ -50,7 +53,7 @@ impl OriginTable {
         &self.things
     }
 
-    /// Marks an origin as escaped. Returns false if it was.
+    /// Marks an origin as escaped. Returns false if it already was.
     pub fn escape(&mut self, origin: Origin) -> bool {
         !std::mem::replace(&mut self.escaped[origin as usize], true)
     }
@@ -61,14 +64,14 @@ impl OriginTable {
         }
     }
 
-    /// Returns true if a thing's address has escaped, or bits of it were dropped.
+    /// Returns true if the address of an abstract location has escaped, or bits of it were dropped.
     pub fn is_exposed(&self, thing: Thing) -> bool {
         self.origins
             .get(&thing)
             .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
     }
 
-    /// Returns true if the address of something that is followed may be loaded from memory that is not.
+    /// Returns true if a tracked address may be loaded from untracked memory.
     pub fn any_escaped(&self) -> bool {
         self.escaped.contains(&true)
     }

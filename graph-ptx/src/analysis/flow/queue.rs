@@ -1,13 +1,13 @@
-//! The steps to evaluate.
+//! The worklist of the points-to analysis.
 
 use crate::analysis::code::StepId;
 use std::collections::VecDeque;
 
-/// The steps to evaluate, first in, first out; each is there once.
+/// The steps to evaluate in FIFO order, each at most once.
 #[derive(Default)]
 pub(super) struct StepQueue {
     steps: VecDeque<StepId>,
-    /// By instance and step: true if it is in the queue.
+    /// True for each queued step, by instance and step.
     queued: Vec<Vec<bool>>,
 }
 

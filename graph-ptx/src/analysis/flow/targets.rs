@@ -1,12 +1,12 @@
-//! The objects that an address points into.
+//! The abstract locations that an address points to.
 
 use crate::analysis::value::{Origin, Value};
 
-/// The objects that an address may point into.
+/// The abstract locations that an address may point to.
 pub(super) struct Targets {
-    /// The origins that it is based on, each with the offset if it is known.
+    /// The origins that the address is based on, with the offset if it is known.
     pub places: Vec<(Origin, Option<i64>)>,
-    /// True if the address may also point to memory that is not modelled.
+    /// True if the address may also point to unmodelled memory.
     pub elsewhere: bool,
     /// True if the address has no value yet.
     pub none: bool,

@@ -1,31 +1,35 @@
-//! Words that are addresses where nothing that is followed is beside them.
+//! Words: values that may be addresses if no origin is added to them.
+//!
+//! A pointer may be hidden in a parameter that is not declared one, in a structure, or in memory. The analysis
+//! numbers these words and follows them as loose bits of a [`Value`]. A word that is the base of an address is
+//! reported; see `access`.
 
 use crate::analysis::value::{Loose, MEMORY, Value};
 
-/// A value that is an address only if no origin is beside it.
+/// A value that is an address only if it is not added to an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// Bytes of a parameter that is no pointer, at an offset if it is known.
+    /// Bytes of a parameter that is not a pointer, at an offset if it is known.
     Parameter(u32, Option<i64>),
-    /// What is loaded through the pointer that a parameter is.
+    /// A value loaded through a pointer parameter.
     Elements(u32),
-    /// What is loaded from shared memory: any of those that the kernel stores there.
+    /// A value loaded from shared memory: any word that the kernel stores there.
     Shared,
 }
 
-/// The most words; further ones are memory.
+/// The maximum number of words; further ones count as memory.
 const MOST_WORDS: usize = 126;
 
-/// The words that values are of, by bit.
+/// The words of all values. The index of a word is its bit in a [`Loose`] set.
 #[derive(Default)]
 pub(crate) struct WordTable {
     words: Vec<Word>,
-    /// Those that are stored to shared memory.
+    /// The words stored to shared memory.
     shared: Loose,
 }
 
 impl WordTable {
-    /// Returns the value of a load of a word, or of a half of one.
+    /// Returns the value of a load of a word, or of a half of it.
     pub(super) fn loaded(&mut self, word: Word, size: u32, float: bool) -> Value {
         match size {
             4.. if !float => of_size(self.bit(word), size),
@@ -33,7 +37,7 @@ impl WordTable {
         }
     }
 
-    /// Returns the bit of a word; that of memory if there are too many.
+    /// Returns the bit of a word, or [`MEMORY`] if there are too many words.
     pub(super) fn bit(&mut self, word: Word) -> Loose {
         match self.known(word) {
             0 if self.words.len() == MOST_WORDS => MEMORY,
@@ -45,7 +49,7 @@ impl WordTable {
         }
     }
 
-    /// Returns the bit of a word, or 0 if no value is of it.
+    /// Returns the bit of a word, or 0 if no value has it.
     pub fn known(&self, word: Word) -> Loose {
         self.words.iter().position(|&known| known == word).map_or(0, |bit| 1 << bit)
     }
@@ -54,12 +58,12 @@ impl WordTable {
         self.shared |= words;
     }
 
-    /// Returns the words of a set.
+    /// Returns the words in a set.
     pub fn of(&self, set: Loose) -> impl Iterator<Item = Word> {
         self.words.iter().enumerate().filter(move |(bit, _)| set & (1 << bit) != 0).map(|(_, &word)| word)
     }
 
-    /// Returns the words that are stored to shared memory.
+    /// Returns the words stored to shared memory.
     pub fn shared(&self) -> Loose {
         self.shared
     }
@@ -70,8 +74,8 @@ pub(super) fn of_size(words: Loose, size: u32) -> Value {
     if size == 4 { Value::half(words) } else { Value::loose(words) }
 }
 
-/// Returns the words of an address that is one of words, or based on them; `None` if it is none, or may be another one that is not
-/// followed.
+/// Returns the words that an address is, or is based on. `None` if there are no words, or if the address may be
+/// another untracked one.
 pub(super) fn behind(address: &Value) -> Option<Loose> {
     let mut words = 0;
     for sum in address.addresses()? {

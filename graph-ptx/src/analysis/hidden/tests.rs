@@ -1,4 +1,4 @@
-//! Kernels that are not analysed may do all that their text can reach.
+//! Kernels that cannot be analysed may do everything that their text can reach.
 
 use super::*;
 use crate::analysis::Access;
@@ -7,7 +7,7 @@ use crate::syntax::parse;
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 counter;\n.global .u32 other;\n\
      .global .align 1 .b8 text[3] = {97, 98, 0};\n.global .u64 link = generic(other);\n";
 
-/// Returns a body of more blocks than are analysed.
+/// Returns a body with more blocks than the analysis allows.
 fn blocks() -> String {
     "@q ret;\n".repeat(10_001)
 }
@@ -28,7 +28,8 @@ fn writes(body: &str) -> Vec<String> {
 
 const SET: &str = ".entry set() { .reg .b32 %r<3>; mov.u32 %r1, 1; st.global.u32 [counter], %r1; ret; }\n";
 const GET: &str = ".entry get(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %rd<4>; mov.u64 %rd1, counter; \
-     ld.global.u32 %r1, [%rd1]; ld.param.u64 %rd2, [p]; ld.global.b8 %r2, [text+1]; st.global.u32 [%rd2], %r1; ret; }\n";
+     ld.global.u32 %r1, [%rd1]; ld.param.u64 %rd2, [p]; ld.global.b8 %r2, [text+1]; st.global.u32 [%rd2], %r1; ret; \
+     }\n";
 
 #[test]
 fn what_some_kernel_writes_orders_its_readers() {
@@ -67,11 +68,11 @@ fn large_bodies_do_all_that_they_mention() {
     let large = |name: &str, what: &str| format!("{name}() {{ .reg .pred q; {} {what} ret; }}\n", blocks());
     let set = "st.global.u32 [counter], 1;";
     assert_eq!(writes(&large(".entry k", set)), ["counter", "other"]);
-    // Variables that the kernel does not mention are not listed, except those whose address is in an initialiser.
+    // Variables that the kernel does not mention are not listed, unless an initialiser contains their address.
     assert_eq!(writes(&large(".entry k", "")), ["other"]);
     let call = "{ .reg .pred q; again: call f; @q bra again; ret; }";
     assert_eq!(writes(&format!("{}.entry k() {call}\n", large(".func f", set))), ["counter", "other"]);
-    // The call goes through a small function, or to a name that the driver provides elsewhere.
+    // The call goes through a small function, or to a name that the driver provides in other files.
     let small = ".func f() { call malloc; ret; }\n";
     assert_eq!(
         writes(&format!("{}{small}.entry k() {call}\n", large(".func malloc", set))),
@@ -91,7 +92,7 @@ fn reads_of_large_bodies_count() {
 
 #[test]
 fn a_fixed_point_that_takes_too_long_is_given_up() {
-    // The chain runs against the direction of the loop, so each turn adds one address to each register.
+    // The chain runs against the direction of the loop, so that each iteration adds one address to each register.
     let count = 400;
     let variables: String = (0..count).map(|at| format!(".global .u32 v{at};\n")).collect();
     let moves: String = (0..count).map(|at| format!("mov.b64 %a{at}, v{at};\n")).collect();
@@ -115,7 +116,8 @@ fn indirect_calls_reach_every_function_whose_address_is_taken() {
     let functions = format!(
         ".func f() {{ st.global.u32 [counter], 1; ret; }}\n.func g() {{ .reg .pred q; {} call h; ret; }}\n\
          .func h() {{ .reg .b64 %rd<3>; ld.global.u64 %rd1, [deep]; ret; }}\n.global .u32 deepest;\n\
-         .global .u64 deep = generic(deepest);\n.global .u32 alone;\n.func apart() {{ st.global.u32 [alone], 1; ret; }}\n",
+         .global .u64 deep = generic(deepest);\n.global .u32 alone;\n.func apart() {{ st.global.u32 [alone], 1; ret; \
+         }}\n",
         blocks()
     );
     let body =
@@ -131,7 +133,8 @@ fn indirect_calls_reach_every_function_whose_address_is_taken() {
 #[test]
 fn what_an_indirect_callee_gives_away_others_may_write() {
     // `f` stores the address of a variable; the other kernel writes through an address loaded from memory.
-    let text = ".func f(.reg .b64 to) { .reg .b64 %rd<3>; cvta.global.u64 %rd1, counter; st.global.u64 [to], %rd1; ret; }\n\
+    let text = ".func f(.reg .b64 to) { .reg .b64 %rd<3>; cvta.global.u64 %rd1, counter; st.global.u64 [to], %rd1; \
+        ret; }\n\
          .global .u64 table[1] = {f};\n\
          .entry give(.param .u64 to) { .reg .b64 %rd<4>; ld.param.u64 %rd2, [to]; ld.global.u64 %rd1, [table]; \
          p: .callprototype _ (.reg .b64 _); call %rd1, (%rd2), p; ret; }\n\
@@ -153,7 +156,8 @@ fn code_that_is_not_there_may_do_anything() {
 
 #[test]
 fn initialisers_in_bodies_give_addresses_away() {
-    let text = ".entry k() { .global .u64 inner = generic(counter); .global .u64 outer = generic(inner); .reg .b64 %rd<4>; \
+    let text = ".entry k() { .global .u64 inner = generic(counter); .global .u64 outer = generic(inner); \
+        .reg .b64 %rd<4>; \
          ld.global.u64 %rd1, [outer]; ld.u64 %rd2, [%rd1]; st.u32 [%rd2], 1; ret; }\n";
     assert!(writes(text).contains(&"counter".to_owned()));
 }
@@ -168,7 +172,8 @@ fn a_variable_of_a_body_is_none_of_the_module() {
 fn a_jump_to_no_label_goes_anywhere() {
     let text = ".entry k() { bra nowhere; ret; L: st.global.u32 [counter], 1; ret; }\n";
     assert_eq!(writes(text), ["counter"]);
-    let text = ".entry k() { .reg .b32 r; t: .branchtargets nowhere; brx.idx r, t; L: st.global.u32 [counter], 1; ret; }\n";
+    let text = ".entry k() { .reg .b32 r; t: .branchtargets nowhere; brx.idx r, t; L: st.global.u32 [counter], 1; \
+        ret; }\n";
     assert_eq!(writes(text), ["counter"]);
 }
 

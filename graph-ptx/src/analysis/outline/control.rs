@@ -1,4 +1,7 @@
-//! Control flow between the blocks of a kernel, with post-dominators and control dependences.
+//! The control flow between the blocks of a kernel, with post-dominators and control dependences.
+//!
+//! Paths that only lead to a trap are removed first. A step that may end a thread in an unmodelled way adds an edge
+//! to the exit, so that everything after it depends on it.
 
 use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::code::{Code as Body, NONE, Step};
@@ -12,7 +15,7 @@ use std::ops::Range;
 pub(super) enum Terminator {
     Leave,
     To(u32),
-    /// A jump to `taken` if the predicate holds, else to `negated`.
+    /// A jump to `taken` if the predicate holds (or fails, if `negated`), else to `other`.
     Branch {
         predicate: u32,
         negated: bool,
@@ -31,7 +34,7 @@ pub(super) struct Control {
     pub join: Vec<u32>,
     /// The control dependences of each block.
     pub depends: Vec<Vec<u32>>,
-    /// Blocks in which a thread may end in a way that is not modelled, with the steps.
+    /// The blocks with a step that may end a thread in an unmodelled way, and those steps.
     pub ending: BTreeSet<u32>,
     pub ends_at: BTreeSet<u32>,
 }
@@ -103,7 +106,7 @@ fn terminators(body: &Body<'_, '_>, steps: &[Range<u32>], stores: &BTreeSet<u32>
             }
         });
     }
-    // An edge to a trap counts as not taken, unless the path stores something.
+    // An edge to a trap counts as never taken, unless the path stores something.
     for &store in stores {
         doomed[body.steps[store as usize].block as usize] = false;
     }

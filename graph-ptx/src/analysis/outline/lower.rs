@@ -1,4 +1,7 @@
-//! Lowers instructions to operations of an outline.
+//! Lowers instructions to the operations of a slice.
+//!
+//! An instruction becomes a few integer operations of [`Code`]. Everything else, such as loads from memory and
+//! floating-point arithmetic, becomes an opaque value with a note that names the instruction.
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source, Step, StepId};
 use crate::analysis::effect::{self, Effect};
@@ -21,22 +24,22 @@ pub(super) struct Lower<'c, 'm, 'a> {
     text: &'c dyn Fn(StepId) -> String,
     values: HashMap<u32, u32>,
     count: u32,
-    /// The note of each step.
+    /// The note index of each step.
     notes: HashMap<u32, u32>,
     texts: Vec<String>,
 }
 
 /// The lowering of an instruction.
 enum Shape {
-    /// One operation on these sources.
+    /// One operation on the sources.
     One(Code, Int),
-    /// `a · b + c`, with the type of the product.
+    /// `a · b + c`, with the type of the factors.
     Mad(Code, Int),
     Scalar(u32, Int),
     Pointer(u32),
     /// Packs two registers into one.
     Pack(Int),
-    /// Converts from the first type to the second.
+    /// Converts the first type to the second.
     Convert(Int, Int),
     Compare(&'static str, Int),
     Field(Int, u32, u32),
@@ -47,7 +50,7 @@ fn int(ty: Type) -> Int {
     Int { bits: (ty.size() * 8).min(64) as u8, signed: ty.name().starts_with('s') }
 }
 
-/// Returns `Some` if the step's value is not modelled.
+/// Returns `Some` if the value of the step is not modelled.
 pub(super) fn is_opaque(body: &Body<'_, '_>, at: u32, pointers: &[bool], scalars: &[bool]) -> Option<()> {
     shape(body, &body.steps[at as usize], pointers, scalars).is_none().then_some(())
 }
@@ -69,7 +72,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
         matches!(ty.class(), Class::Integer | Class::Bits)
             && !matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128)
     });
-    // A selection between floats moves their bits.
+    // A selection between floats only moves their bits.
     if !plain && row.operation != Operation::Selection(Selection::ByPredicate) {
         return None;
     }
@@ -78,7 +81,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
     modelled(step, instruction, row.operation, of)
 }
 
-/// Returns the shape of an operation on integers; `None` if it is not modelled.
+/// Returns the lowering of an integer operation; `None` if it is not modelled.
 fn modelled(
     step: &Step<'_, '_>,
     instruction: &Instruction<'_>,
@@ -136,7 +139,7 @@ fn modelled(
     })
 }
 
-/// Lowers the load of a whole parameter.
+/// Lowers a load of a whole parameter.
 fn parameter(
     body: &Body<'_, '_>,
     step: &Step<'_, '_>,
@@ -161,7 +164,7 @@ fn unpacks(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.operands.first(), Some(Operand::Vector(_)))
 }
 
-/// Returns true if a thread may end in a step because it calls a function.
+/// Returns true if a thread may end in a step because the step calls a function.
 pub(super) fn may_end(flow: &Flow<'_, '_, '_>, body: &Body<'_, '_>, at: u32) -> bool {
     let Some(call) = &body.steps[at as usize].call else { return false };
     let module = flow.codes.module;
@@ -170,7 +173,7 @@ pub(super) fn may_end(flow: &Flow<'_, '_, '_>, body: &Body<'_, '_>, at: u32) -> 
 
 /// Returns true if a function returns to its caller whenever it terminates.
 fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>) -> bool {
-    // The failing function is excluded from control flow: see `control`.
+    // `control` excludes the paths of `__assertfail`.
     if matches!(name, "vprintf" | "malloc" | "free" | "__assertfail") || !seen.insert(name) {
         return true;
     }
@@ -188,7 +191,6 @@ fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>)
         }
         match isa::row(instruction.op()).flow {
             ControlFlow::Exit => false,
-            // A trap fails the launch: see `control`.
             ControlFlow::Trap => true,
             ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return => true,
         }
@@ -219,7 +221,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         (self.count, self.texts)
     }
 
-    /// Returns the outline's value for a value of the body.
+    /// Returns the slice's value for a value of the body.
     pub fn value(&mut self, value: u32) -> u32 {
         if let Some(&known) = self.values.get(&value) {
             return known;
@@ -234,7 +236,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         self.count - 1
     }
 
-    /// Returns the note that names a step.
+    /// Returns the index of the note that names a step.
     pub fn note(&mut self, at: u32) -> u32 {
         if let Some(&note) = self.notes.get(&at) {
             return note;
@@ -256,7 +258,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         self.push(ops, Code::Opaque, LONG, vec![Arg::Constant(note)])
     }
 
-    /// Lowers a source to an argument. The operations that compute it are added to `ops`.
+    /// Lowers a source to an argument. Appends the operations that compute it to `ops`.
     pub fn plain(&mut self, source: &Source<'a>, at: u32, ops: &mut Vec<Op>) -> Arg {
         match source {
             Source::Constant(value) => Arg::Constant(*value),
@@ -302,7 +304,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         Some(if negated { self.push(ops, Code::Not, WORD, vec![on]) } else { on })
     }
 
-    /// Lowers a load or a store through a parameter.
+    /// Lowers a load or store through a parameter.
     pub fn store(&mut self, at: u32, parameter: u32, ops: &mut Vec<Op>) {
         let step = &self.body.steps[at as usize];
         let mut address = (Arg::Constant(0), 0);
@@ -357,7 +359,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
                     (Code::Select, vec![on, result, kept])
                 }
             };
-            // The last operation defines the value directly, unless it is another's.
+            // The last operation defines the value directly, unless its result belongs to another value.
             match (guard, ops.last_mut()) {
                 (None, Some(last))
                     if Arg::Value(last.target) == result
@@ -383,7 +385,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         let args: Vec<Arg> = step.sources.iter().map(|source| self.plain(source, at, ops)).collect();
         let two = |args: &[Arg]| vec![args[0], args[1]];
         match *shape {
-            // `selp` has its predicate as the last source.
+            // The predicate of `selp` is its last source.
             Shape::One(Code::Select, int) => {
                 self.push(ops, Code::Select, int, vec![args[2], args[0], args[1]])
             }

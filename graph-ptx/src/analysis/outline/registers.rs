@@ -1,4 +1,4 @@
-//! The loads and stores of an outline as instructions between memory and registers.
+//! The loads and stores of a slice as instructions between memory and registers.
 
 use crate::analysis::code::Code as Body;
 use crate::analysis::effect::{self, Effect};
@@ -6,7 +6,7 @@ use crate::coverage::Access;
 use crate::syntax::{Class, Instruction, Names, Operand, Space, Type};
 use std::collections::BTreeMap;
 
-/// Returns the loads and stores of these steps, each through its parameter.
+/// Returns the loads and stores at these steps, each with its parameter.
 pub(super) fn accesses(
     body: &Body<'_, '_>,
     stores: &BTreeMap<u32, u32>,
@@ -24,8 +24,8 @@ pub(super) fn accesses(
     all
 }
 
-/// Returns the size of an element, if each is a register of that size (of 16 bits for a byte) or a constant, so that a move
-/// of registers can stand for the access. `None` for other forms of instructions.
+/// Returns the size of an element if every element is a constant or a register of that size (16 bits for a byte). A
+/// register move can then replace the access. `None` for other forms of instructions.
 fn element(instruction: &Instruction<'_>, names: &Names<'_, '_>, stores: bool) -> Option<u32> {
     let known = |modifier: &str| {
         Type::from_name(modifier).is_some()
@@ -86,7 +86,8 @@ mod tests {
 
     fn elements(body: &str) -> Vec<Option<u32>> {
         let text = format!(
-            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{ .reg .b64 %rd<3>; .reg .f32 %f<5>; \
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{ .reg .b64 %rd<3>; \
+                .reg .f32 %f<5>; \
              .reg .b32 %r<5>; .reg .b16 %s<5>; ld.param.u64 %rd1, [x]; {body} ret; }}"
         );
         let module = parse(&text).unwrap();
@@ -101,7 +102,7 @@ mod tests {
             [Some(4), Some(2)]
         );
         assert_eq!(elements("ld.global.u8 %s1, [%rd1]; ld.global.u8 %r1, [%rd1];"), [Some(1), None]);
-        // No register has the element that is left out.
+        // No register has the size of an element.
         assert_eq!(elements("ld.global.v2.f32 {%f1, _}, [%rd1];"), [None]);
     }
 }

@@ -1,4 +1,4 @@
-//! Footprints of small kernels, and the proof against a list of all bytes.
+//! Footprints of small kernels; the proof is compared with a list of all bytes.
 
 use super::*;
 use crate::analysis::{Analysis, Taken};
@@ -6,7 +6,7 @@ use crate::coverage::{Launch, Outline};
 use crate::syntax::parse;
 use std::collections::BTreeMap;
 
-/// Returns the outline of the accesses through `x` and `y` of a kernel with two pointers and a number.
+/// Returns the slice of the accesses through `x` and `y` of a kernel with two pointers and a number.
 fn outline(body: &str) -> Outline {
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n\
@@ -49,7 +49,7 @@ fn blocks_of_element_wise_kernels_are_apart() {
         assert!(found[1].is_empty() && found[2].is_empty());
         assert!(blocks_apart(&found[0], &found[3]), "{n:?} {found:?}");
     }
-    // Each thread reads its neighbour's element.
+    // Each thread reads the element of its neighbour.
     let body = format!("{INDEX} ld.global.f32 %f1, [%rd5+4]; st.global.f32 [%rd6], %f1;");
     let found = regions(&body, [4, 1, 1], [256, 1, 1], Some(1024));
     assert!(!blocks_apart(&found[0], &found[3]));
@@ -72,7 +72,7 @@ fn strides_over_the_grid_keep_blocks_apart() {
     let plain = format!("{INDEX} ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd6], %f1;");
     let plain = regions(&plain, [4, 1, 1], [256, 1, 1], Some(1024));
     assert!(blocks_apart(&strided[3], &plain[0]));
-    // Other threads a block: other blocks.
+    // With a different number of threads per block, the blocks differ.
     let wide = format!("{} ld.global.f32 %f1, [%rd5];", INDEX.replace("%r2, %r3", "64, %r3"));
     let wide = regions(&wide, [4, 1, 1], [256, 1, 1], Some(1024));
     assert!(!blocks_apart(&wide[0], &plain[3]));
@@ -80,7 +80,7 @@ fn strides_over_the_grid_keep_blocks_apart() {
 
 #[test]
 fn rows_belong_to_their_block() {
-    // y[row] = x[row * n + i] for i from the thread's index on.
+    // y[row] = x[row * n + i], for i starting at the thread index.
     let body = "mul.lo.s32 %r8, %r1, %r9; mov.u32 %r4, %r3; \
                 LOOP: setp.ge.s32 %p1, %r4, %r9; @%p1 bra DONE; add.s32 %r10, %r8, %r4; \
                 mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5]; \
@@ -89,11 +89,11 @@ fn rows_belong_to_their_block() {
                 mul.wide.s32 %rd7, %r1, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f1;";
     let rows = regions(body, [64, 1, 1], [128, 1, 1], Some(1000));
     assert!(blocks_apart(&rows[0], &rows[0]) && blocks_apart(&rows[3], &rows[3]), "{rows:?}");
-    // As a flat array of 64,000 elements with 256 a block, the accesses are not those of the same blocks.
+    // In a flat array of 64,000 elements with 256 per block, other blocks make the accesses.
     let flat = format!("{INDEX} st.global.f32 [%rd5], %f1;");
     let flat = regions(&flat, [64, 1, 1], [128, 1, 1], Some(64_000));
     assert!(!blocks_apart(&rows[0], &flat[1]));
-    // Without the value of `n` the stride of the rows is unknown.
+    // Without a value of `n` the stride of the rows is unknown.
     let rows = regions(body, [64, 1, 1], [128, 1, 1], None);
     assert!(matches!(rows[0], Region::Anywhere(_)), "{rows:?}");
 }
@@ -105,7 +105,7 @@ fn tiles_of_two_dimensions_are_apart() {
                 ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd6], %f1;";
     let tiles = regions(body, [8, 4, 1], [16, 16, 1], Some(128));
     assert!(blocks_apart(&tiles[0], &tiles[3]), "{tiles:?}");
-    // Rows of 120 elements: the last tile of a row reaches into the next one.
+    // Rows of 120 elements: the last tile of a row overlaps the next row.
     let tiles = regions(body, [8, 4, 1], [16, 16, 1], Some(120));
     assert!(!blocks_apart(&tiles[0], &tiles[3]));
     // The transposed tile.
@@ -125,15 +125,16 @@ fn loaded_data_decides_on_the_access_and_not_on_the_address() {
     for (one, other) in [(0, 1), (2, 3), (1, 1), (3, 3)] {
         assert!(blocks_apart(&found[one], &found[other]), "{found:?}");
     }
-    // An address that is loaded.
+    // A loaded address.
     let body = format!(
-        "{INDEX} ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd7, %r8, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f1;"
+        "{INDEX} ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd7, %r8, 4; add.s64 %rd8, %rd2, %rd7; \
+            st.global.f32 [%rd8], %f1;"
     );
     let found = regions(&body, [4, 1, 1], [256, 1, 1], Some(1000));
     assert!(matches!(found[3], Region::Anywhere(_)) && matches!(found[0], Region::Touches(_)), "{found:?}");
 }
 
-/// The blocks that access each byte.
+/// Returns the blocks that access each byte.
 fn bytes(touch: &Touch) -> BTreeMap<i128, Vec<[u64; 3]>> {
     let mut all: BTreeMap<i128, Vec<[u64; 3]>> = BTreeMap::new();
     let [x, y, z] = touch.axes.map(|axis| axis.first..axis.first + axis.count);

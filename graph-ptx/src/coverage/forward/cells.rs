@@ -1,23 +1,27 @@
 //! The cells of a buffer, and the changes of its loads and stores.
+//!
+//! Input: the accesses of one buffer by all members. An access gets cells if only its own thread writes them. A load
+//! becomes moves if accesses of earlier members define all its cells in all its threads; a store is elided if nothing
+//! reads its result.
 
 use super::entry::{Change, Entry};
 use super::places::{Place, Relation, relation};
 use crate::coverage::sites::Threads;
 use std::collections::BTreeMap;
 
-/// The key of a cell: the family of its address, the distance in bytes from the thread's first one, and its size.
+/// The key of a cell: the family of its address, its offset in bytes for the thread with index 0, and its size.
 type Key = (u32, i128, u32);
 
-/// The registers of the cells of all buffers.
+/// The registers for the cells of all buffers.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// The bytes of each register.
+    /// The size of each register in bytes.
     pub bytes: Vec<u32>,
 }
 
-/// The decision for a buffer.
+/// The decisions for one buffer.
 pub(super) struct Done {
-    /// The change of each access, if there is one.
+    /// The change of each access, if any.
     pub changes: Vec<Option<Change>>,
     /// True if nothing accesses the buffer after the changes.
     pub left_out: bool,
@@ -28,12 +32,12 @@ struct Buffer<'b, 'm> {
     entries: &'b [&'b Entry<'m>],
     block: [u32; 3],
     loops: &'b dyn Fn(usize) -> bool,
-    /// The cells of each access, if they may be held in registers.
+    /// The cells of each access; `None` if registers cannot hold them.
     cells: Vec<Option<Vec<Key>>>,
 }
 
 impl Cells {
-    /// Decides about the accesses of one buffer, in the order of the members.
+    /// Decides the accesses of one buffer, in member order.
     pub fn buffer(
         &mut self,
         entries: &[&Entry<'_>],
@@ -78,13 +82,14 @@ impl Cells {
     }
 }
 
-/// Returns true if two accesses of one thread, which lie `distance` bytes apart, share a byte.
+/// Returns true if two accesses of one thread at this distance in bytes share a byte.
 fn meets(place: &Place, other: &Entry<'_>, distance: i128) -> bool {
     other.place.is_none_or(|other| distance < place.bytes && distance + other.bytes > 0)
 }
 
 impl Buffer<'_, '_> {
-    /// Returns the cells of an access, one for each element, if nothing writes them in a way that no register follows.
+    /// Returns the cells of an access, one per element. `None` if something writes them in a way that registers
+    /// cannot follow.
     fn cells_of(&self, entry: &Entry<'_>) -> Option<Vec<Key>> {
         if entry.fixed {
             return None;
@@ -100,7 +105,7 @@ impl Buffer<'_, '_> {
                     if !meets(&place, other, distance) {
                         continue;
                     }
-                    // The elements of both accesses are the same, or lie beside each other.
+                    // The elements of the two accesses must coincide or be disjoint.
                     if other.element != Some(element) || distance % size != 0 {
                         return None;
                     }
@@ -110,7 +115,8 @@ impl Buffer<'_, '_> {
         Some((0..count).map(|nth| (place.family, place.constant + nth * size, element)).collect())
     }
 
-    /// Removes the cells of accesses that a store without cells writes, since no register follows such a store.
+    /// Removes the cells of accesses that a store without cells overwrites, to a fixpoint: registers cannot follow
+    /// such a store.
     fn settle(&mut self) {
         loop {
             let lost = |at: usize| {
@@ -179,7 +185,7 @@ impl Buffer<'_, '_> {
         wanted
     }
 
-    /// Returns true if nothing reads what a store stores before a later one overwrites it.
+    /// Returns true if nothing reads the result of a store before a later store overwrites it.
     fn is_lost(&self, at: usize, moves: &[bool]) -> bool {
         let entry = self.entries[at];
         let Some(place) = &entry.place else { return false };

@@ -1,4 +1,4 @@
-//! The accesses of a chain.
+//! The accesses of a chain of launches, and their changes.
 
 use super::places::Place;
 use crate::coverage::sites::Touched;
@@ -6,16 +6,16 @@ use crate::coverage::sites::Touched;
 /// A changed load or store of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The first byte of the instruction.
+    /// The byte offset of the instruction in the file.
     pub at: u32,
-    /// The parameter of the kernel that it accesses memory through.
+    /// The kernel parameter that it accesses memory through.
     pub parameter: u32,
     /// True if it stores.
     pub stores: bool,
-    /// True if memory is still accessed.
+    /// True if the access to memory remains.
     pub stays: bool,
-    /// The register of each element, if it has one. A load that is removed becomes moves from these registers; every
-    /// other access sets them.
+    /// The register of each element, if any. An elided load becomes moves from these registers; every other access
+    /// also sets them.
     pub cells: Vec<Option<u32>>,
 }
 
@@ -23,17 +23,17 @@ pub struct Change {
 #[derive(Debug)]
 pub(super) struct Entry<'m> {
     pub member: usize,
-    /// Its index among the sites of the member; `None` for an access that is not one of the known instructions.
+    /// The index among the member's sites; `None` if the access is not one of the known instructions.
     pub site: Option<usize>,
     pub buffer: u32,
     pub parameter: u32,
     pub stores: bool,
-    /// The addresses of all threads; `None` if they are not known.
+    /// The addresses of all threads; `None` if they are unknown.
     pub place: Option<Place>,
     pub element: Option<u32>,
     pub at: u32,
     pub touched: &'m [Touched],
-    /// True if the instruction stays as it is.
+    /// True if the instruction must not change.
     pub fixed: bool,
 }
 

@@ -1,12 +1,14 @@
-//! Values that stay in registers between the bodies of a fused kernel.
+//! Store-to-load forwarding between the bodies of a fused kernel, through registers.
 //!
-//! A *cell* is an element of a buffer as one thread sees it: an address that is a sum over the thread's indices. Where no
-//! other thread writes the cells of a thread, a register of the thread holds what the cell holds from the first access on
-//! that each thread of a box surely does: each later store sets it, too, and each later load in these threads is a move.
+//! A *cell* is an element of a buffer as seen by one thread: an address that is affine in the thread's indices. If no
+//! other thread writes the cells of a thread, a register can hold the value of a cell, from the first access on that
+//! every thread of a box definitely makes. Each later store also sets the register, and each later load in these
+//! threads becomes a move.
 //!
-//! A store goes if nothing reads what it stored: each later load of the cell is a move, and a later store of a thread goes
-//! to the same cell, or the buffer ends with the chain. Between two bodies there is a barrier only where a thread accesses
-//! what another one does, and one of the two writes.
+//! A store is elided if nothing reads its result: each later load of the cell is a move, and a later store of the
+//! thread overwrites the cell or the buffer's contents end with the chain. A barrier between two bodies is needed
+//! only if a thread accesses bytes that another thread accesses and one of the two writes. `cells` decides the
+//! accesses, `places` compares their addresses.
 
 mod cells;
 mod entry;
@@ -19,14 +21,14 @@ use entry::Entry;
 use places::Places;
 use std::collections::BTreeSet;
 
-/// The pointer of a member of a chain.
+/// A pointer of a member of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// The kernel's parameter.
+    /// The kernel parameter.
     pub parameter: u32,
     /// The buffer that it points into.
     pub buffer: u32,
-    /// The distance from the buffer's start in bytes; `None` if it may change.
+    /// The offset in the buffer in bytes; `None` if it may change.
     pub at: Option<u64>,
 }
 
@@ -37,37 +39,40 @@ pub struct Member<'m> {
     pub sites: &'m Sites,
     /// Its pointers.
     pub pointers: Vec<Pointer>,
-    /// True if it has shared memory.
+    /// True if it uses shared memory.
     pub shares: bool,
     /// True if it depends on which threads of a warp run together.
     pub converges: bool,
-    /// True if its loads and stores stay as they are.
+    /// True if its loads and stores must not change.
     pub fixed: bool,
 }
 
-/// The registers of a fused kernel that hold elements from body to body.
+/// The registers that hold elements across bodies of a fused kernel, and the changes that use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forward {
-    /// By member: its changed instructions, in the order of the text.
+    /// The changed instructions of each member, in text order.
     pub changes: Vec<Vec<Change>>,
-    /// For each member, the registers that are first set in it.
+    /// The registers that are first set in each member.
     pub first_set: Vec<Vec<u32>>,
-    /// The bytes that each register holds.
+    /// The size of each register in bytes.
     pub cells: Vec<u32>,
-    /// For each member but the first, true if a barrier stands before it.
+    /// True for each member, except the first, that needs a barrier before it.
     pub barriers: Vec<bool>,
-    /// The buffers that nothing accesses any more, ascending.
+    /// The buffers that nothing accesses any more. Sorted.
     pub left_out: Vec<u32>,
-    /// The number of loads that became moves.
+    /// The number of loads replaced by moves.
     pub loads: usize,
-    /// The number of stores that went.
+    /// The number of elided stores.
     pub stores: usize,
 }
 
-/// Finds the registers for a chain of launches of one grid and block, whose blocks access nothing that other blocks of other
-/// members write. `ends` returns true for a buffer that nothing but the members accesses, and whose contents end with them.
+/// Plans the registers for a chain of launches with the same grid and block. Blocks of one member must not access
+/// anything that other blocks of other members write. `ends` returns true for a buffer that only the members access
+/// and whose contents end with the chain.
 ///
-/// Time: for each buffer the square of the number of its accesses.
+/// # Complexity
+///
+/// Quadratic in the number of accesses of each buffer.
 pub fn forward(members: &[Member<'_>], block: [u32; 3], ends: &dyn Fn(u32) -> bool) -> Forward {
     let entries = entries(members);
     let buffers: BTreeSet<u32> = entries.iter().map(|entry| entry.buffer).collect();
@@ -145,7 +150,7 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
             }
         }
     }
-    // Places are found from those that say most of their strides on.
+    // Accesses with the most known strides determine the families of addresses, so they come first.
     let known = |entry: &Entry<'_>| {
         let axes = |touched: &super::sites::Touched| touched.strides.iter().flatten().count();
         entry.touched.iter().map(axes).max().unwrap_or(0)
@@ -168,7 +173,7 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
     entries
 }
 
-/// Returns true for each member but the first before which a barrier has to stand.
+/// Returns true for each member, except the first, that needs a barrier before it.
 fn barriers(members: &[Member<'_>], entries: &[Entry<'_>], found: &Forward, block: [u32; 3]) -> Vec<bool> {
     let goes = |entry: &Entry<'_>| {
         let changes = &found.changes[entry.member];

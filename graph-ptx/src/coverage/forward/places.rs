@@ -1,29 +1,33 @@
-//! The addresses of an access in all threads, and the relation of two accesses in a block.
+//! The addresses of an access in all threads, and the relation of two accesses within a block.
+//!
+//! The addresses of an access must be one affine form over `%tid` and `%ctaid`. Two accesses with the same strides
+//! are compared digit by digit, like footprints.
 
 use crate::coverage::sites::Touched;
 
-/// The addresses of an access: `bytes` from `constant + Σ stride · index` in the thread with these indices.
+/// The addresses of an access: `bytes` bytes at `constant + Σ stride · index` in the thread with these indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Accesses of one family have the same strides. Their offsets are the distances between them in each thread.
+    /// The number of the strides. Accesses of one family have the same strides, and the same distance in every
+    /// thread.
     pub family: u32,
-    /// The distance in bytes from the start of the buffer, for the thread whose indices are 0.
+    /// The offset in the buffer in bytes, for the thread with index 0.
     pub constant: i128,
     pub strides: [i128; 6],
     pub bytes: i128,
-    /// The first and the last index of `%tid` along each axis.
+    /// The first and last index of `%tid` along each axis.
     tids: [(u64, u64); 3],
 }
 
-/// The places of a buffer's accesses.
+/// The families of addresses of a buffer.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     families: Vec<[i128; 6]>,
 }
 
 impl Places {
-    /// Returns the place of an access whose pointer lies so many bytes behind the start of the buffer. `None` if no sum over
-    /// the indices is its address in all threads.
+    /// Returns the addresses of an access whose pointer is at offset `base` in the buffer. `None` if no affine form
+    /// gives the address in all threads.
     pub fn find(&mut self, touched: &[Touched], base: u64, bytes: u32) -> Option<Place> {
         let base = i128::from(base);
         let tids = |axis: usize| {
@@ -47,7 +51,7 @@ impl Places {
     }
 }
 
-/// Returns the constant with which these strides give the addresses of all threads.
+/// Returns the constant that gives the addresses of all threads with these strides.
 fn constant(touched: &[Touched], strides: &[i128; 6]) -> Option<i128> {
     let mut all: Option<i128> = None;
     for one in touched {
@@ -69,8 +73,8 @@ fn constant(touched: &[Touched], strides: &[i128; 6]) -> Option<i128> {
     Some(all.unwrap_or(0))
 }
 
-/// Returns strides that give the addresses of all threads, if there are any. An axis along which all threads have one
-/// index has no stride.
+/// Returns strides that give the addresses of all threads, if they exist. The stride is 0 along an axis with a single
+/// index.
 fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
     let mut strides = [0; 6];
     let mut known = [false; 6];
@@ -84,7 +88,7 @@ fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
             }
         }
     }
-    // Two boxes of one index each that differ along one axis alone determine its stride.
+    // Two boxes of one index each that differ along a single axis determine its stride.
     for axis in (0..6).filter(|&axis| !known[axis]) {
         let first = touched.first()?;
         let Some(other) = touched.iter().find(|other| other.threads.0[axis].0 != first.threads.0[axis].0)
@@ -106,13 +110,13 @@ fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
     constant(touched, &strides).map(|_| strides)
 }
 
-/// Returns true if no thread of a block accesses what a different thread of the block accesses by the other access.
+/// Returns true if no two different threads of a block access the same byte, one by each access.
 pub(super) fn is_own(one: Option<&Place>, other: Option<&Place>, block: [u32; 3]) -> bool {
     let (Some(one), Some(other)) = (one, other) else { return false };
     is_own_of_threads(one, other, block).unwrap_or(false)
 }
 
-/// Does the same; `None` for numbers that are too large.
+/// Like [`is_own`]; `None` on overflow.
 fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool> {
     if are_apart(one, other)? {
         return Some(true);
@@ -131,7 +135,7 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
         }
     }
     axes.sort_unstable();
-    // The windows of two threads lie at least one stride less the reach of the smaller strides apart.
+    // The windows of two threads are at least one stride apart, minus the reach of the smaller strides.
     let mut reach = window;
     for (stride, most) in axes {
         if stride < reach {
@@ -142,9 +146,8 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
     Some(true)
 }
 
-/// Returns true if no byte is accessed by both accesses, whatever the threads of a block.
+/// Returns true if the two accesses share no byte, in any threads of a block.
 fn are_apart(one: &Place, other: &Place) -> Option<bool> {
-    // Accesses with different strides from block to block are not compared.
     if one.strides[3..] != other.strides[3..] {
         return Some(false);
     }
@@ -166,8 +169,7 @@ fn are_apart(one: &Place, other: &Place) -> Option<bool> {
 pub(super) enum Relation {
     /// They never share a byte.
     Apart,
-    /// They share bytes in no two different threads, and in each thread the second lies this many bytes behind the
-    /// first.
+    /// Two different threads never share a byte. In each thread the second access is this many bytes after the first.
     Own(i128),
     /// They may share any bytes.
     Any,

@@ -1,5 +1,5 @@
-//! Random chains of one block, run launch by launch and run with elements in registers. Threads run one after another
-//! between barriers, in both orders; the memory must be equal.
+//! Random chains of one block, run launch by launch and with elements in registers. Threads run one after another
+//! between barriers, in both orders; the final memory must be equal.
 
 use super::*;
 use crate::coverage::Access;
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// A load or a store of the model.
+/// A load or store of the model.
 #[derive(Clone, Debug)]
 struct Op {
     buffer: u32,
@@ -37,7 +37,7 @@ struct Op {
     strides: [i128; 2],
     /// Only threads below these indices make the access.
     most: [u64; 2],
-    /// True if it depends on data: some of the threads may not make it.
+    /// True if it depends on data: some of these threads may not make it.
     maybe: bool,
 }
 
@@ -148,7 +148,7 @@ fn run(
     }
 }
 
-/// Returns true if a thread of a member accesses what another one writes.
+/// Returns true if a thread of a member accesses bytes that another thread writes.
 fn races(ops: &[Op]) -> bool {
     let mut writers: HashMap<(u32, i128), [u64; 2]> = HashMap::new();
     let each = || threads(false).into_iter().flat_map(|thread| ops.iter().map(move |op| (thread, op)));
@@ -272,12 +272,12 @@ fn what_is_not_known_is_left_alone() {
         (known.loads, known.stores, &known.left_out[..], &known.barriers[..]),
         (1, 1, &[0][..], &[false][..])
     );
-    // The pointer may be changed by a setter, or have another offset.
+    // A setter may change the pointer, or the pointer has another offset.
     for at in [None, Some(4)] {
         let found = found(&plain[0], &plain[1], at);
         assert_eq!((found.loads, found.stores, &found.barriers[..]), (0, 0, &[true][..]));
     }
-    // The buffer may also be written, or be read, by an access that is not followed.
+    // An unfollowed access may also read or write the buffer.
     for writes in [true, false] {
         let found = found(&sites(true, vec![(0, writes)]), &plain[1], Some(0));
         assert_eq!((found.stores, found.left_out.len()), (0, 0));
@@ -285,7 +285,8 @@ fn what_is_not_known_is_left_alone() {
     }
 }
 
-/// The shared memory of the parts overlays: a thread may have the bytes that another one still uses in a part before.
+/// The parts share the same shared memory: a thread may overwrite bytes that another thread still uses in an earlier
+/// part.
 #[test]
 fn a_barrier_stands_between_parts_that_have_shared_memory_or_converge() {
     let op = |buffer| Op {
@@ -315,7 +316,7 @@ fn a_barrier_stands_between_parts_that_have_shared_memory_or_converge() {
     let none = [false; 3];
     assert_eq!(barriers(none, none), [false, false]);
     assert_eq!(barriers([true, true, false], none), [true, false]);
-    // One barrier anywhere between the two is enough.
+    // One barrier between the two is enough.
     assert_eq!(barriers([true, false, true], none), [false, true]);
     assert_eq!(barriers([true; 3], none), [true, true]);
     assert_eq!(barriers([false, true, false], none), [false, false]);

@@ -1,4 +1,6 @@
-//! Groups of threads: their values, and their cuts.
+//! Groups of threads: their values and their cuts.
+//!
+//! A cut changes the counts of the indices and substitutes them in every form of the group.
 
 use super::super::cut::Cut;
 use super::super::form::Form;
@@ -7,13 +9,13 @@ use super::super::outline::{Arg, Op};
 use super::Group;
 
 impl Group {
-    /// Restricts the group to one side of a cut, and returns the other side, if it has threads.
+    /// Restricts the group to one side of a cut. Returns the other side if it has threads.
     pub(super) fn cut(&mut self, cut: Cut) -> Option<Group> {
         if let Some((_, turns)) = self.inside.turning()
             && !self.inside.cuts_turns(cut)
             && self.counts[turns as usize] > 1
         {
-            // The number of turns may be what divides the threads, so fewer are tried.
+            // The number of iterations may be the reason for the cut, so fewer are tried.
             self.restrict(turns, 0, (self.counts[turns as usize] / 64).max(1));
             return None;
         }

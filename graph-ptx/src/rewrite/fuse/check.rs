@@ -1,4 +1,7 @@
-//! The conditions under which a body may be followed by another one in the same kernel.
+//! Checks that a body can be followed by another body in the same kernel.
+//!
+//! It rejects instructions whose effect reaches beyond the block or the body, special registers whose value would
+//! change, and barriers that cannot be told apart. `ends` checks threads that exit early.
 
 use super::ends::{self, is_counted, is_joint};
 use crate::analysis::effect::{self, Effect};
@@ -13,7 +16,7 @@ use std::collections::BTreeSet;
 pub(super) struct Barriers {
     /// Their identifiers.
     pub barriers: BTreeSet<u32>,
-    /// The identifiers of those that count threads.
+    /// The identifiers of barriers with a thread count.
     pub counted: BTreeSet<u32>,
     /// True if the body copies to shared memory asynchronously.
     pub copies: bool,
@@ -21,7 +24,7 @@ pub(super) struct Barriers {
     pub converges: bool,
 }
 
-/// Checks that a body may be followed by another one in the same kernel, whose blocks have this size.
+/// Checks that a body with blocks of this size can be followed by another body in the same kernel.
 pub(super) fn check(function: &Function<'_>, body: &Body<'_>, block: [u32; 3]) -> Result<Barriers, Refusal> {
     let mut found = Barriers::default();
     let mut synchronises = false;
@@ -103,7 +106,8 @@ fn check_instruction(instruction: &Instruction<'_>, found: &mut Barriers) -> Res
     Ok(())
 }
 
-/// Returns false for special registers that say something else behind another body, or of memory that is laid out anew.
+/// Returns false for special registers whose value differs after another body or with another layout of shared
+/// memory.
 fn keeps_its_meaning(name: &str) -> bool {
     !matches!(
         register(name),
@@ -128,7 +132,7 @@ fn keeps_its_meaning(name: &str) -> bool {
     )
 }
 
-/// Notes the identifier of a barrier of the block.
+/// Records the identifier of a block barrier.
 fn barrier(instruction: &Instruction<'_>, found: &mut Barriers) -> Result<(), Refusal> {
     let refuse = || Refusal::Barrier { line: instruction.line };
     if instruction.has("warp") {

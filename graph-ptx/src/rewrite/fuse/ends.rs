@@ -1,8 +1,9 @@
-//! Threads that end while others of their block or warp go on to wait for each other.
+//! Checks that no thread ends while others of its block or warp wait for each other.
 //!
-//! A thread that has ended is not waited for. In a fused kernel it waits at the end of the body, and so it must not be needed
-//! where others of the block or of the warp wait: wherever it depends on the thread if it takes part in that, it comes by a
-//! barrier of the block before it ends, and so takes no part for another reason than that it has ended.
+//! A barrier does not wait for a thread that has ended. In a fused kernel an ended thread waits at the end of the
+//! body instead, so the others must not need it. For each joint instruction that a thread may skip, depending on a
+//! divergent branch, the thread must pass a barrier of the whole block before it ends: it then skips the instruction
+//! for another reason than its end.
 
 use super::uniform::{Among, Uniform};
 use crate::analysis::cfg::joins::{dependences, joins};
@@ -14,7 +15,7 @@ use crate::rewrite::refusal::Refusal;
 use crate::syntax::{Function, Instruction};
 use std::collections::BTreeSet;
 
-/// Returns true for an instruction that waits for other threads of the warp or of the block.
+/// Returns true for an instruction that waits for other threads of the warp or block.
 pub(super) fn is_joint(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.op(), Opcode::Bar | Opcode::Barrier) || instruction.has("sync")
 }
@@ -24,7 +25,7 @@ fn is_barrier(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.op(), Opcode::Bar | Opcode::Barrier) && !instruction.has("warp")
 }
 
-/// Returns true for a barrier that counts threads: `bar.sync a, b` and `bar.red.op d, a, b, c`.
+/// Returns true for a barrier with a thread count: `bar.sync a, b` and `bar.red.op d, a, b, c`.
 pub(super) fn is_counted(instruction: &Instruction<'_>) -> bool {
     let operands = &instruction.operands[usize::from(instruction.has("red"))..];
     operands.len() > 1 + usize::from(instruction.has("red"))
@@ -57,7 +58,7 @@ pub(super) fn check(function: &Function<'_>, block: [u32; 3]) -> Result<(), Refu
     let of_warp = Uniform::new(&code, &successors, &join, Among::Warp(block));
     let instruction =
         |step: &Step<'_, '_>, is: fn(&Instruction<'_>) -> bool| step.instruction.is_some_and(is);
-    // All threads that pass one of these have waited for each other.
+    // True for blocks with an unconditional barrier of all threads.
     let meets: Vec<bool> = (0..blocks)
         .map(|block| {
             let all = |one: &Instruction<'_>| is_barrier(one) && !is_counted(one);
@@ -67,7 +68,7 @@ pub(super) fn check(function: &Function<'_>, block: [u32; 3]) -> Result<(), Refu
     for at in 0..blocks {
         for step in steps(at) {
             let Some(joint) = step.instruction.filter(|joint| is_joint(joint)) else { continue };
-            // In these the threads that take part are counted, or all lanes of the warp have to.
+            // These name the number of participating threads, or require all lanes of the warp.
             if is_barrier(joint) && is_counted(joint) || joint.has("aligned") && !is_barrier(joint) {
                 continue;
             }
@@ -97,8 +98,8 @@ pub(super) fn check(function: &Function<'_>, block: [u32; 3]) -> Result<(), Refu
     Ok(())
 }
 
-/// Returns true for each block from which a thread may come to the end of the function by neither a barrier of all threads nor a
-/// block.
+/// Returns true for each block from which a thread may reach the end of the function without passing a barrier of all
+/// threads or the block `without`.
 fn ends(successors: &[Vec<u32>], meets: &[bool], without: u32, ends: &dyn Fn(usize) -> bool) -> Vec<bool> {
     let mut predecessors = vec![Vec::new(); successors.len()];
     let mut work = Vec::new();

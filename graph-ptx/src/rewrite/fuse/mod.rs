@@ -1,19 +1,20 @@
-//! Launches of one grid and block, one after another, as one kernel: their bodies with a barrier of the block between.
+//! Fusion: launches with the same grid and block, one after another, become one kernel with the bodies in sequence
+//! and block barriers between them.
 //!
-//! A fused kernel does what its parts do one after the other if, of what another part accesses and one of both writes,
-//! each block of a part accesses only what the same block accesses: see [`Footprint`](crate::coverage::Footprint). Then
-//! `bar.sync` orders the parts as the end of a launch would.
+//! A fused kernel is equivalent to its parts in sequence under one condition: where two parts access the same bytes
+//! and one of them writes, only blocks with the same index may do so (see [`apart`](crate::coverage::apart)).
+//! `bar.sync` then orders the parts like the end of a launch.
 //!
-//! - Each body stands in a scope of its own, so its registers and labels keep their names. It ends at a label behind it,
-//!   which its returns jump to.
-//! - The parameters of all parts are fields of one: see [`FusedTable`].
-//! - The static shared memory of the parts overlays. The barrier between has an identifier for which no part counts
-//!   threads.
-//! - Registers that a body may read before it writes them are zeroed at its beginning: else they would be live in all
-//!   bodies before it.
-//! - The sizes of blocks and of the grid that several parts read are read once: see [`sizes`].
-//! - With a [`Forward`], elements stay in registers of the kernel from body to body: see [`moves`]. A barrier stands only
-//!   where it says so.
+//! - Each body is in its own scope, so that registers and labels keep their names. It ends at a label, to which its
+//!   returns jump.
+//! - The parameters of all parts are fields of one parameter: see [`FusedTable`].
+//! - The static shared memory of the parts is overlaid. The barrier between parts uses an identifier that no part
+//!   uses with a thread count.
+//! - Registers that a body may read before it writes them are zeroed at its beginning: otherwise they would be live
+//!   in all preceding bodies.
+//! - Block and grid sizes that several parts read are read once: see [`sizes`].
+//! - With a [`Forward`], elements stay in registers from body to body (see [`moves`]), and it determines the
+//!   barriers.
 
 mod check;
 mod ends;
@@ -38,48 +39,48 @@ use sizes::Sizes;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A kernel to make of the bodies of others.
+/// The description of a fused kernel.
 #[derive(Clone, Debug)]
 pub struct Fusion<'f, 'a> {
-    /// The kernels, in their order: a module and the name of an entry.
+    /// The kernels in order: a module and the name of an entry.
     pub parts: &'f [(&'f Module<'a>, &'f str)],
     /// The name of the new kernel.
     pub name: &'f str,
-    /// The threads of a block.
+    /// The number of threads of a block in each dimension.
     pub block: [u32; 3],
-    /// True if it waits first (`griddepcontrol.wait`).
+    /// True if it begins with `griddepcontrol.wait`.
     pub waits: bool,
-    /// The elements that stay in registers, if any do.
+    /// The elements that stay in registers, if any.
     pub forward: Option<&'f Forward>,
 }
 
-/// The facts about a part of fused kernels.
+/// Facts about a kernel that can be a part of a fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fusible {
-    /// True if it has shared memory.
+    /// True if it uses shared memory.
     pub shares: bool,
     /// True if its threads wait for each other, or if it depends on which threads of a warp run together.
     pub converges: bool,
-    /// True if its loads and stores have to stay: the assembler rounds a product by what else is made of it.
+    /// True if its loads and stores must not change: the assembler rounds a product depending on its other uses.
     pub fixed: bool,
 }
 
-/// The places of the parameters of a fused kernel's parts in its one parameter.
+/// The positions of the parts' parameters in the single parameter of a fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedTable {
     /// The size of the parameter.
     pub bytes: u32,
     /// Its alignment.
     pub align: u32,
-    /// For each part, the places of its parameters.
+    /// The positions of the parameters of each part.
     pub parts: Vec<Vec<ParameterPlace>>,
-    /// The offset of a word that has to be 0, if the kernel reads one.
+    /// The offset of a word that must be 0, if the kernel reads one.
     pub zero: Option<u32>,
 }
 
 impl FusedTable {
-    /// Returns the table of parts with these parameters, and with a zero if `zero` says so. `None` if it would be larger than
-    /// `most` bytes.
+    /// Returns the table for parts with these parameters, with a zero word if `zero` is true. `None` if it would
+    /// exceed `most` bytes.
     pub fn of<'p, 'a: 'p>(
         parts: impl IntoIterator<Item = &'p [Parameter<'a>]>,
         zero: bool,
@@ -95,12 +96,14 @@ impl FusedTable {
     }
 }
 
-/// A block in which a warp is 32 threads behind one another along x.
+/// A block whose warps are rows of 32 threads along x.
 const ROW: [u32; 3] = [32, 1, 1];
 
-/// Checks if an entry can be a part of a fused kernel of some block, and returns the facts about it.
+/// Checks that an entry can be a part of a fused kernel for some block shape. Returns the facts about it.
 ///
-/// Time: an analysis of the entry's registers; where it names variables of the module, one of the whole module.
+/// # Complexity
+///
+/// An analysis of the entry's registers; if it names variables of the module, an analysis of the whole module.
 ///
 /// # Errors
 /// The reason that it cannot.
@@ -114,9 +117,11 @@ pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
     Ok(Fusible { shares, converges: part.converges, fixed })
 }
 
-/// Returns the text of a module with the fused kernel, and the places of its parameters.
+/// Returns the text of a module with the fused kernel, and the positions of its parameters.
 ///
-/// Time: linear in the bodies, and what [`fusible`] takes for each different part.
+/// # Complexity
+///
+/// Linear in the bodies, plus the cost of [`fusible`] for each distinct part.
 ///
 /// # Errors
 /// The reason that the parts cannot be fused.
@@ -207,7 +212,7 @@ fn write(
     Ok(())
 }
 
-/// Returns a prefix that no text of a part, and not the name of the kernel, contains.
+/// Returns a prefix that occurs in no part and not in the name of the kernel.
 fn free_prefix(fusion: &Fusion<'_, '_>) -> Result<String, Refusal> {
     let mut prefix = "cuweave_".to_owned();
     let contains = |prefix: &str| {
@@ -222,8 +227,8 @@ fn free_prefix(fusion: &Fusion<'_, '_>) -> Result<String, Refusal> {
     }
 }
 
-/// Returns an identifier for the barrier between the parts. For 0 a part may wait with all threads, since a thread that
-/// is at its end has passed all of these barriers.
+/// Returns an identifier for the barrier between the parts. Identifier 0 may also be used by barriers of a part that
+/// all threads pass: a thread at the end of its body has passed all of them.
 fn free_barrier(parts: &[Part<'_, '_>]) -> Result<u32, Refusal> {
     let counted: BTreeSet<u32> = parts.iter().flat_map(|part| part.counted.iter().copied()).collect();
     let used = |id: &u32| parts.iter().any(|part| part.barriers.contains(id));
@@ -254,7 +259,6 @@ fn head_of(parts: &[Part<'_, '_>], needs: Needs) -> Result<String, Refusal> {
             if other.target[1..] != module.target[1..] || both && other.target[0] != module.target[0] {
                 return Err(differ());
             }
-            // Code for one architecture alone keeps its target.
             if specific(other) || specific(module) {
                 let of = if specific(other) { other } else { module };
                 if head::number(of)? < needs.architecture {

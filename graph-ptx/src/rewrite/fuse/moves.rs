@@ -1,12 +1,13 @@
-//! Elements in registers of a fused kernel: the moves that take the place of loads and stores.
+//! Replaces loads and stores of a fused kernel by moves between registers.
 //!
-//! A stored element that stays in a register is mixed with a zero that the assembler does not know, so that it is as
-//! unknown to the bodies behind it as what they would load. Else the assembler computes across bodies: one `fma` of a product
-//! and a sum rounds once where the two launches round twice, the reciprocal of a reciprocal is what it was made of, and
-//! an approximation of a constant is computed by the assembler, which rounds otherwise than the device.
+//! A stored element that stays in a register is combined with a zero that the assembler cannot know, so that it is as
+//! opaque to the following bodies as a loaded value. Otherwise the assembler would optimise across bodies: it would
+//! contract a product and a sum into one `fma`, which rounds once instead of twice; simplify the reciprocal of a
+//! reciprocal; and fold an approximation of a constant, with another rounding than the device's.
 //!
-//! The zero is what the parameter and the mask of the active threads have in common. A parameter alone would be loaded from the
-//! constant bank anew for each element, at the cost of several times its arithmetic; `activemask` is never computed twice.
+//! The zero is the bitwise and of a parameter and the mask of active threads. A parameter alone would be reloaded
+//! from the constant bank for each element, which costs several times the element's arithmetic; `activemask` is never
+//! rematerialised.
 
 use crate::analysis::effect::{self, Effect};
 use crate::coverage::{Change, Forward};
@@ -18,17 +19,17 @@ use std::fmt::Write;
 pub(super) struct Moves<'f> {
     forward: &'f Forward,
     prefix: &'f str,
-    /// The offset of a zero among the parameters.
+    /// The offset of the zero word among the parameters.
     zero: Option<u32>,
 }
 
 impl<'f> Moves<'f> {
-    /// Prepares the changes of all parts. `zero` is the offset of a zero among the parameters.
+    /// Prepares the changes of all parts. `zero` is the offset of the zero word among the parameters.
     pub fn new(forward: &'f Forward, prefix: &'f str, zero: Option<u32>) -> Moves<'f> {
         Moves { forward, prefix, zero }
     }
 
-    /// Returns true if a barrier stands before a part.
+    /// Returns true if there is a barrier before a part.
     pub fn barrier(&self, part: usize) -> bool {
         self.forward.barriers.get(part - 1).is_none_or(|stands| *stands)
     }
@@ -58,7 +59,7 @@ impl<'f> Moves<'f> {
         }
     }
 
-    /// Returns the change of an instruction of a part, if it has one.
+    /// Returns the change of an instruction of a part, if any.
     pub fn change(&self, part: usize, instruction: &Instruction<'_>) -> Option<&Change> {
         let changes = self.forward.changes.get(part)?;
         let at = changes.binary_search_by_key(&instruction.span.start, |change| change.at).ok()?;
@@ -69,7 +70,7 @@ impl<'f> Moves<'f> {
         format!("{}c{cell}", self.prefix)
     }
 
-    /// Writes the moves of a changed instruction: in its place, or behind it if it stays.
+    /// Writes the moves of a changed instruction: in its place, or after it if it stays.
     pub fn apply(&self, instruction: &Instruction<'_>, change: &Change, edits: &mut Edits) {
         let guard = instruction.guard.map_or(String::new(), |guard| {
             format!("@{}{} ", if guard.negated { "!" } else { "" }, guard.register)
@@ -101,12 +102,12 @@ impl<'f> Moves<'f> {
     }
 }
 
-/// Returns the bits of a register that holds an element.
+/// Returns the width of a register that holds an element, in bits.
 fn bits(bytes: u32) -> u32 {
     8 * bytes.max(2)
 }
 
-/// Returns the move of an operand into a cell, or of a cell into a register. A cell of one byte has zeros above it.
+/// Returns the move from an operand into a cell, or from a cell into a register. A one-byte cell is zero-extended.
 fn moved(
     value: &Operand<'_>,
     cell: &str,

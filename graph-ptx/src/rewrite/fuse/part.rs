@@ -1,4 +1,7 @@
-//! A part of a fused kernel: what is known of it, and its body with other names.
+//! A part of a fused kernel: the checks of its entry, and its body with renamed parameters and variables.
+//!
+//! A part must pass the checks of batching and waiting, must not call functions, and must not spin or add two
+//! products.
 
 use super::check::{self, Barriers};
 use super::moves::Moves;
@@ -24,7 +27,7 @@ use std::fmt::Write;
 pub(super) struct Part<'m, 'a> {
     pub module: &'m Module<'a>,
     pub function: &'m Function<'a>,
-    /// Equal for equal parts, and part of the names of its variables.
+    /// The same for equal parts; used in the names of its variables.
     pub number: usize,
     /// Its variables in shared memory.
     pub shared: Vec<&'m Variable<'a>>,
@@ -32,7 +35,7 @@ pub(super) struct Part<'m, 'a> {
     copied: Vec<&'m Variable<'a>>,
     /// The identifiers of its barriers.
     pub barriers: BTreeSet<u32>,
-    /// Those of the barriers that count threads.
+    /// The identifiers of barriers with a thread count.
     pub counted: BTreeSet<u32>,
     /// True if it copies to shared memory asynchronously.
     pub copies: bool,
@@ -42,7 +45,7 @@ pub(super) struct Part<'m, 'a> {
 }
 
 impl<'m, 'a> Part<'m, 'a> {
-    /// Looks at an entry, for blocks of this size.
+    /// Checks an entry, for blocks of this size.
     pub fn new(module: &'m Module<'a>, entry: &str, number: usize, block: [u32; 3]) -> Result<Self, Refusal> {
         if module.target.contains(&"debug") {
             return Err(Refusal::Debug);
@@ -103,7 +106,7 @@ impl<'m, 'a> Part<'m, 'a> {
         Ok(Part { module, function, number, shared, copied, barriers, counted, copies, converges, zeroes })
     }
 
-    /// Returns the number of a performance directive that has one.
+    /// Returns the number of a performance directive, if the entry has it.
     pub fn number_of(&self, name: &str) -> Option<u32> {
         self.function.performance(name)?.first().copied()
     }
@@ -133,8 +136,8 @@ impl<'m, 'a> Part<'m, 'a> {
         edits.apply(self.module.text, within).map_err(overlap)
     }
 
-    /// Returns the body as the `at`-th of the kernel, in braces. `places` are those of its parameters, `moves` the loads and
-    /// stores that change.
+    /// Returns the body as part `at` of the kernel, in braces. `places` has the positions of its parameters and
+    /// `moves` the changed loads and stores.
     pub fn body(
         &self,
         at: usize,
@@ -208,7 +211,7 @@ impl<'a> Renaming<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Returns the new name of a parameter or of a variable, and the offset from it.
+    /// Returns the new name of a parameter or variable, and the offset to add to it.
     fn name(&self, instruction: &Instruction<'a>, name: &'a str) -> Result<Option<(String, i64)>, Refusal> {
         let line = instruction.line;
         if let Some(binding) = self.names.resolve(instruction.scope, name) {
@@ -233,7 +236,7 @@ impl<'a> Renaming<'_, '_, 'a> {
         Ok(shared.and_then(|variable| self.overlay.place(variable)))
     }
 
-    /// Replaces a name and the offset behind it.
+    /// Replaces a name and the offset that follows it.
     fn replace(
         &self,
         instruction: &Instruction<'a>,
@@ -263,13 +266,12 @@ impl<'a> Renaming<'_, '_, 'a> {
     }
 }
 
-/// Returns the length of `+8` or `+-8` at the beginning of a text.
+/// Returns the length of a leading `+8` or `+-8`.
 fn behind(text: &str) -> Option<u32> {
     let after = text.trim_start().strip_prefix(['+', '-'])?.trim_start();
     let after = after.strip_prefix('-').unwrap_or(after);
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
     let next = after[digits..].trim_start();
-    // A sum of more than one number is not followed.
     (digits > 0 && next.starts_with([']', ',', ';', '}']))
         .then_some((text.len() - (after.len() - digits)) as u32)
 }

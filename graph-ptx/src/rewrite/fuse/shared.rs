@@ -1,26 +1,28 @@
-//! The shared memory of a fused kernel: that of each part begins at the same address.
+//! The shared memory of a fused kernel: the parts' memory is overlaid at the same address.
+//!
+//! The barrier between two parts with shared memory makes this safe; see `coverage::forward`.
 
 use crate::syntax::{Linkage, Variable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The place of a variable in shared memory.
+/// The location of a variable in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// At this offset in the memory that all parts share.
+    /// At this offset in the static memory that all parts share.
     Static(u64),
-    /// At the begin of the dynamic shared memory.
+    /// At the beginning of the dynamic shared memory.
     Dynamic,
 }
 
-/// The shared memory of all parts.
+/// The shared memory layout of all parts.
 pub(super) struct Overlay<'a> {
     prefix: String,
-    /// The place of each variable of a part, by the address of its declaration.
+    /// The location of each variable of a part, by the address of its declaration.
     homes: BTreeMap<*const Variable<'a>, Home>,
     bytes: u64,
     align: u64,
-    /// The alignment of the dynamic shared memory, if a part has any.
+    /// The alignment of the dynamic shared memory, if a part uses it.
     dynamic: Option<u64>,
 }
 

@@ -1,20 +1,20 @@
-//! The sizes of blocks and of the grid in a fused kernel, read once for all of its parts.
+//! Reads block and grid sizes once for all parts of a fused kernel.
 //!
-//! They are equal in all parts, and the assembler does not know it: each part would load them from the constant bank, which
-//! takes longer than its arithmetic, and compute the same index anew.
+//! They are equal in all parts, but the assembler does not know it: each part would load them from the constant bank,
+//! which takes longer than its arithmetic, and compute the same index again.
 
 use crate::isa::{Opcode, Threads, component, register};
 use crate::syntax::{Function, Instruction, Operand, Statement, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The registers for the sizes that more than one part reads, by the names of the special registers.
+/// The registers for sizes that more than one part reads, by special register.
 pub(super) struct Sizes<'a> {
     registers: BTreeMap<&'a str, String>,
 }
 
 impl<'a> Sizes<'a> {
-    /// Finds the sizes that the functions of the parts read.
+    /// Finds the sizes that the parts read.
     pub fn of<'m>(parts: impl Iterator<Item = &'m Function<'a>>, prefix: &str) -> Sizes<'a>
     where
         'a: 'm,
@@ -35,21 +35,21 @@ impl<'a> Sizes<'a> {
         Sizes { registers: shared.enumerate().map(named).collect() }
     }
 
-    /// Declares and reads the registers.
+    /// Declares and initialises the registers.
     pub fn declare(&self, text: &mut String) {
         for (name, register) in &self.registers {
             let _ = writeln!(text, ".reg .b32 {register};\nmov.u32 {register}, {name};");
         }
     }
 
-    /// Returns the register that takes the place of a name in an instruction, if the name is one of these sizes.
+    /// Returns the register that replaces a name in an instruction, if the name is one of these sizes.
     pub fn register(&self, instruction: &Instruction<'_>, name: &str) -> Option<&str> {
         let register = self.registers.get(name).filter(|_| size(instruction) == Some(name))?;
         Some(register)
     }
 }
 
-/// Returns the name of the size that an instruction moves into a register of 32 bits: `%ntid.x`.
+/// Returns the size that an instruction moves into a 32-bit register, such as `%ntid.x`.
 fn size<'a>(instruction: &Instruction<'a>) -> Option<&'a str> {
     let wide = |ty: Type| ty.size() == 4;
     if instruction.op() != Opcode::Mov || !instruction.types().all(wide) {

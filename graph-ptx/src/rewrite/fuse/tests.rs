@@ -1,4 +1,4 @@
-//! Fused kernels as text, and what is refused.
+//! Fused kernels as text, and kernels that are rejected.
 
 use super::*;
 use crate::coverage::Change;
@@ -98,21 +98,21 @@ fn a_thread_that_ends_early_misses_no_barrier() {
     taken(early);
     assert!(refused(&format!("{early} bar.sync 0;")).contains("before others of the block synchronise"));
     assert!(refused(&format!("{early} shfl.sync.down.b32 %r3, %r2, 1, 31, -1;")).contains("synchronise"));
-    // All threads of a block end, or the barrier comes before.
+    // All threads of a block end, or they pass the barrier first.
     taken("mov.u32 %r2, %ctaid.x; setp.gt.u32 %p1, %r2, %r1; @%p1 ret; bar.sync 0;");
     taken(&format!("bar.sync 0; {early}"));
-    // The condition of a loop that the thread decides.
+    // The thread decides the condition of the loop.
     assert!(refused(&format!("L: {early} bar.sync 0; bra L;")).contains("synchronise"));
 }
 
-/// Compilers make one end of all returns.
+/// Compilers merge all returns into one.
 #[test]
 fn a_thread_that_goes_to_the_end_misses_no_barrier() {
     let guard = "mov.u32 %r2, %tid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 bra END;";
     let vote = "vote.sync.ballot.b32 %r3, %p1, -1;";
     for joint in ["bar.sync 0;", "bar.warp.sync -1;", vote] {
         assert!(refused(&format!("{guard} {joint} END:")).contains("synchronise, in line"), "{joint}");
-        // Threads that wait for others further on have not ended.
+        // Threads that wait for others later have not ended.
         taken(&format!("{guard} mov.u32 %r4, 0; END: {joint}"));
     }
     taken(&format!("{guard} {vote} END: bar.sync 0;"));
@@ -134,7 +134,7 @@ fn a_thread_that_goes_to_the_end_misses_no_barrier() {
         )
         .contains("synchronise")
     );
-    // Paths on which threads have gone different ways give a value each.
+    // Divergent paths give different values.
     assert!(
         refused(&format!(
             "mov.u32 %r4, 1; {guard} mov.u32 %r4, 2; END: setp.eq.u32 %p2, %r4, 1; @%p2 ret; bar.sync 0;"
@@ -143,7 +143,7 @@ fn a_thread_that_goes_to_the_end_misses_no_barrier() {
     );
 }
 
-/// Warps go their own ways to the end; the lanes of one do not.
+/// Warps may take different paths to the end; the lanes of one may not.
 #[test]
 fn warps_end_as_a_whole() {
     let shuffle = "shfl.sync.down.b32 %r3, %r2, 1, 31, -1; END:";
@@ -177,7 +177,7 @@ fn warps_end_as_a_whole() {
             "{condition}"
         );
     }
-    // Rows that are no multiple of a warp.
+    // Rows whose length is not a multiple of a warp.
     let text = format!(
         "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} {whole} setp.gt.u32 %p1, %r2, 31; \
          @%p1 bra END; {shuffle} ret; }}"
@@ -212,13 +212,14 @@ fn what_reaches_beyond_its_block_is_refused() {
     taken("atom.shared.add.u32 %r2, [%r1], 1; membar.cta; ld.volatile.shared.u32 %r2, [%r1];");
 }
 
-/// A product that something else than sums of its block is made of, too, is rounded by these uses.
+/// A product with uses other than sums of its block is rounded depending on these uses.
 #[test]
 fn products_with_other_uses_fix_their_kernels() {
     let fixed = |uses: &str| {
         let text = format!(
             "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} .reg .f32 %f<9>; \
-             setp.ge.u32 %p1, %r1, 5; ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; mul.f32 %f3, %f1, %f2; {uses} \
+             setp.ge.u32 %p1, %r1, 5; ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; mul.f32 %f3, %f1, %f2; \
+             {uses} \
              st.global.f32 [%rd1], %f4; ret; }}"
         );
         fusible(&parse(&text).unwrap(), "k").unwrap().fixed
@@ -263,7 +264,7 @@ fn sizes_that_several_parts_read_are_read_once() {
     let other = "mov.u16 %h, %ntid.x; mov.u32 %r2, %ntid.x; mov.u32 %r4, %nctaid.y; mov.u32 %r5, %ntid.z;";
     let text = both(&body(one), &body(other)).unwrap();
     let count = |what: &str| text.matches(what).count();
-    // A register of 16 bits is set as before, and so is what one part alone reads.
+    // Reads into 16-bit registers and sizes that only one part reads do not change.
     for (size, reads) in [("u32 cuweave_s1, %ntid.x;", 1), ("%ntid.x", 2), ("%nctaid.y", 1), ("%ntid.z", 1)] {
         assert_eq!(count(size), reads, "{size}: {text}");
     }
@@ -273,7 +274,8 @@ fn sizes_that_several_parts_read_are_read_once() {
     assert!(both(&body(one), &body("")).unwrap().contains("mov.u32 %r4, %nctaid.y;"));
 }
 
-/// Elements that stay in registers are as unknown to the next body as elements that it would load: constants, products and reciprocals alike.
+/// Elements that stay in registers are as opaque to the next body as loaded ones: constants, products and reciprocals
+/// alike.
 #[test]
 fn elements_in_registers_are_mixed_with_a_zero() {
     let text = |body: &str| {

@@ -1,7 +1,9 @@
-//! Values that are the same in all threads of a block, or of a warp.
+//! Uniformity analysis: finds the values and branches that may differ between threads of a block, or between lanes of
+//! a warp.
 //!
-//! A value may differ if it is computed of one that may, or if a phi joins paths on which a branch that may go different ways
-//! sends threads. All else is the same: memory that no thread changes meanwhile is, at one address.
+//! A forward fixpoint over static single assignment form. A value may differ if it is computed from one that may, or
+//! if it is a phi that joins paths of a divergent branch. Everything else is uniform, including loads from uniform
+//! addresses of memory that no thread changes meanwhile.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
@@ -13,9 +15,9 @@ use crate::isa::{
 use crate::syntax::Space;
 use std::ops::Range;
 
-/// The threads of a warp.
+/// The number of threads of a warp.
 const WARP: u64 = 32;
-/// The maximum number of operations that the form of a value is read through.
+/// The maximum number of operations through which the form of a value is evaluated.
 const DEPTH: u32 = 6;
 
 /// The threads among which values are compared.
@@ -26,24 +28,24 @@ pub(super) enum Among {
     Warp([u32; 3]),
 }
 
-/// The branches of a function, each the same in all threads or not.
+/// The values and branches of a function that may differ between threads.
 pub(super) struct Uniform<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
     among: Among,
     /// The steps of each block.
     ranges: Vec<Range<u32>>,
-    /// By value: true if it may differ.
+    /// True for each value that may differ.
     differs: Vec<bool>,
-    /// By block: true if it joins threads that have gone different ways.
+    /// True for each block that divergent paths may reach, up to their join.
     mixed: Vec<bool>,
 }
 
-/// A value as it differs from lane to lane.
+/// The form of a value across the lanes of a warp.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The same in all lanes, and a multiple of this, which is at most [`WARP`].
+    /// The same in all lanes, and a multiple of this power of two, which is at most [`WARP`].
     Same(u64),
-    /// A multiple of [`WARP`] and the number of the lane.
+    /// A multiple of [`WARP`] plus the lane number.
     Lane,
     Other,
 }
@@ -51,7 +53,9 @@ enum Form {
 impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
     /// Finds the values that may differ. `successors` and `join` are those of each block.
     ///
-    /// Time: linear in the body, for each branch that may go different ways and each loop that values pass through.
+    /// # Complexity
+    ///
+    /// Linear in the body, for each divergent branch and each loop that values pass through.
     pub fn new(code: &'c Code<'m, 'a>, successors: &[Vec<u32>], join: &[u32], among: Among) -> Self {
         let differs = vec![false; code.values as usize];
         let ranges = code.ranges();
@@ -84,7 +88,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         }
     }
 
-    /// Returns true if threads may go different ways at the end of a block.
+    /// Returns true if threads may diverge at the end of a block.
     pub fn diverges(&self, block: usize) -> bool {
         let last = self.ranges[block].clone().next_back().map(|last| &self.code.steps[last as usize]);
         last.is_none_or(|last| match last.guard {
@@ -117,7 +121,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         }
     }
 
-    /// Returns true if the results of a step may differ, as far as it is known which of its sources do.
+    /// Returns true if the results of a step may differ, given the sources known to differ so far.
     fn may_differ(&self, step: &Step<'_, '_>) -> bool {
         let sources = || step.sources.iter().any(|source| self.source(source));
         let Some(instruction) = step.instruction else {
@@ -147,7 +151,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         }
     }
 
-    /// Returns true for a result that is the same in all lanes though the number of the thread is among its sources.
+    /// Returns true for a result that is the same in all lanes although a source depends on the thread.
     fn is_same_in_lanes(&self, step: &Step<'_, '_>) -> bool {
         if matches!(self.of_step(step, DEPTH), Form::Same(_)) {
             return true;
@@ -155,7 +159,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         let Some(instruction) = step.instruction else { return false };
         let compares = isa::row(instruction.op()).operation == Operation::Comparison(Comparison::ToPredicate);
         let (true, [one, other]) = (compares, &step.sources[..]) else { return false };
-        // Between two multiples of 32 all lanes compare alike.
+        // A comparison with a multiple of 32 has the same result in all lanes.
         let bound = |less: u64| match other {
             Source::Constant(value) => (value.wrapping_add(less as i64) as u64).is_multiple_of(WARP),
             _ => less == 0 && self.form(other, DEPTH) == Form::Same(WARP),
@@ -173,7 +177,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         match source {
             Source::Constant(value) => Form::Same(divisor(*value as u64)),
             Source::Special(name) => match register(name).map(Register::threads) {
-                // Warps are rows of 32 threads where rows are no shorter, or where there is one row.
+                // Warps are rows of 32 threads if the row length is a multiple of 32, or if there is a single row.
                 Some(Threads::ThreadIndex)
                     if component(name) == Some(0)
                         && (u64::from(block[0]).is_multiple_of(WARP) || block[1..] == [1, 1]) =>
@@ -240,12 +244,12 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
     }
 }
 
-/// Returns the largest divisor of a number among the powers of 2 up to [`WARP`].
+/// Returns the largest power of two up to [`WARP`] that divides a number.
 fn divisor(number: u64) -> u64 {
     1 << u64::from(number.trailing_zeros()).min(5)
 }
 
-/// Returns the blocks that threads may reach from a branch up to its join, and the join.
+/// Returns the blocks that threads may reach from a branch up to its join, including the join.
 pub(super) fn between(successors: &[Vec<u32>], branch: u32, join: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let mut seen = vec![false; successors.len()];

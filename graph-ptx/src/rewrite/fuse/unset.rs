@@ -1,4 +1,6 @@
-//! Registers that a body may read before it writes them.
+//! Registers that a body may read before it writes them, found by a backward liveness analysis.
+//!
+//! The fused kernel zeroes them at the beginning of the body. Otherwise they would be live in all preceding bodies.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::effect;
@@ -6,7 +8,7 @@ use crate::rewrite::uses::names;
 use crate::syntax::{Body, Instruction, Names, Operand, Space, Statement, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A register: the statement that declares it, and its number in the range.
+/// A register: the declaring statement and the number in its range.
 type Register = (u32, u64);
 
 /// The registers that the instructions of a block read before they write them, and those that they write.
@@ -16,9 +18,11 @@ struct Use {
     written: BTreeSet<Register>,
 }
 
-/// Returns instructions that zero the registers of the outermost scope that are live where the body begins.
+/// Returns instructions that zero the registers of the outermost scope that are live at the beginning of the body.
 ///
-/// Time: blocks times registers that live across blocks.
+/// # Complexity
+///
+/// The number of blocks times the number of registers that live across blocks.
 pub(super) fn zeroes(body: &Body<'_>) -> String {
     let names_of = Names::new(body);
     let cfg = Cfg::new(body, &names_of, &BTreeMap::new());

@@ -1,4 +1,4 @@
-//! The body of a function: statements, instructions, operands.
+//! The body of a function: statements, instructions and operands. Statements are one flat list; see the module `ast`.
 
 use super::declaration::{Directive, Parameter, Variable};
 use super::span::Span;
@@ -8,20 +8,20 @@ use crate::isa::Opcode;
 /// The body of a function.
 #[derive(Clone, Debug)]
 pub struct Body<'a> {
-    /// With its braces.
+    /// With the braces.
     pub span: Span,
-    /// Everything in it, flat.
+    /// All statements, flattened.
     pub statements: Vec<Statement<'a>>,
-    /// The body itself is scope 0.
+    /// All scopes. The body is scope 0.
     pub scopes: Vec<Scope>,
 }
 
 /// A pair of braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// The scope around it; `None` for the body.
+    /// The enclosing scope; `None` for the body.
     pub parent: Option<u32>,
-    /// With its braces.
+    /// With the braces.
     pub span: Span,
 }
 
@@ -32,7 +32,7 @@ pub enum Statement<'a> {
     Instruction(Instruction<'a>),
     /// `name:`
     Label(Label<'a>),
-    /// `.reg`, `.local`, `.shared`, `.param`: one for each name.
+    /// `.reg`, `.local`, `.shared`, `.param`, with the scope; one variant per name.
     Variable(u32, Variable<'a>),
     /// `.loc`
     Location(Location<'a>),
@@ -40,22 +40,22 @@ pub enum Statement<'a> {
     Targets(Targets<'a>),
     /// `name: .callprototype (returns) _ (parameters);`
     Prototype(Prototype<'a>),
-    /// `{`, the scope that it opens.
+    /// `{`, with the index of the scope that it opens.
     Open(u32),
-    /// `}`, the scope that it closes.
+    /// `}`, with the index of the scope that it closes.
     Close(u32),
-    /// `.pragma` and directives unknown here.
+    /// `.pragma` and unknown directives.
     Directive(Directive<'a>),
 }
 
 /// A label.
 #[derive(Clone, Copy, Debug)]
 pub struct Label<'a> {
-    /// With its colon.
+    /// With the colon.
     pub span: Span,
     /// Its line.
     pub line: u32,
-    /// The scope that it stands in.
+    /// The enclosing scope.
     pub scope: u32,
     /// Its name.
     pub name: &'a str,
@@ -66,13 +66,13 @@ pub struct Label<'a> {
 pub struct Location<'a> {
     /// The directive.
     pub span: Span,
-    /// Number of the file.
+    /// The number of the file.
     pub file: u32,
-    /// Line in it.
+    /// The line in that file.
     pub line: u32,
-    /// Column in it.
+    /// The column in that line.
     pub column: u32,
-    /// The place where it was inlined: function label, file, line, column.
+    /// The call site that it was inlined into: function label, file, line, column.
     pub inlined: Option<(&'a str, u32, u32, u32)>,
 }
 
@@ -83,7 +83,7 @@ pub struct Targets<'a> {
     pub span: Span,
     /// Its line.
     pub line: u32,
-    /// The scope that it stands in.
+    /// The enclosing scope.
     pub scope: u32,
     /// Its name.
     pub name: &'a str,
@@ -113,55 +113,56 @@ pub struct Prototype<'a> {
 pub struct Instruction<'a> {
     /// From the guard to the semicolon.
     pub span: Span,
-    /// Its first line.
+    /// The first line.
     pub line: u32,
-    /// The scope that it stands in: [`Names`](crate::syntax::Names) finds what its names mean.
+    /// The enclosing scope, in which [`Names`](crate::syntax::Names) resolves its names.
     pub scope: u32,
     /// `@%p1` or `@!%p1`.
     pub guard: Option<Guard<'a>>,
-    /// With its modifiers: `ld.param.u64`.
+    /// With modifiers: `ld.param.u64`.
     pub opcode: &'a str,
     /// Operands, destinations first.
     pub operands: Vec<Operand<'a>>,
-    /// The opcode without its modifiers.
+    /// Without modifiers.
     pub(crate) op: Opcode,
 }
 
 impl<'a> Instruction<'a> {
-    /// `ld` of `ld.param.u64`.
+    /// Returns the mnemonic: `ld` for `ld.param.u64`.
     pub fn mnemonic(&self) -> &'a str {
         mnemonic(self.opcode)
     }
 
-    /// Returns the opcode without its modifiers, as the table of instructions has it.
+    /// Returns the opcode without its modifiers.
     pub fn op(&self) -> Opcode {
         self.op
     }
 
-    /// `param`, `u64` of `ld.param.u64`. A part with `::` is one modifier: `shared::cta`.
+    /// Returns the modifiers: `param`, `u64` for `ld.param.u64`. A part with `::`, such as `shared::cta`, is one
+    /// modifier.
     pub fn modifiers(&self) -> impl DoubleEndedIterator<Item = &'a str> + use<'a> {
         let mut parts = self.opcode.split('.');
         parts.next();
         parts.map(str::trim)
     }
 
-    /// True if it has that modifier.
+    /// Returns true if it has this modifier.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|m| m == modifier)
     }
 
-    /// The state space among its modifiers, if any.
+    /// Returns the state space among its modifiers, if any.
     pub fn space(&self) -> Option<Space> {
         self.modifiers().find_map(Space::from_name)
     }
 
-    /// The types among its modifiers, in order.
+    /// Returns the types among its modifiers, in order.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + use<'a> {
         self.modifiers().filter_map(Type::from_name)
     }
 }
 
-/// Returns `ld` of `ld.param.u64`.
+/// Returns the mnemonic of an opcode: `ld` for `ld.param.u64`.
 pub(crate) fn mnemonic(opcode: &str) -> &str {
     let bytes = opcode.as_bytes();
     let mut end = 0;
@@ -171,7 +172,7 @@ pub(crate) fn mnemonic(opcode: &str) -> &str {
     opcode[..end].trim_end()
 }
 
-/// A predicate that decides whether an instruction is executed.
+/// The predicate that decides if an instruction is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard<'a> {
     /// The predicate register.
@@ -183,13 +184,13 @@ pub struct Guard<'a> {
 /// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'a> {
-    /// A register, special register (`%tid.x`), variable, label or function; the instruction's scope says which.
+    /// A register, special register (`%tid.x`), variable, label or function, resolved in the instruction's scope.
     Name(&'a str),
     /// `!%p1`
     Not(&'a str),
-    /// `%r1|%p1`, either may be `_`.
+    /// `%r1|%p1`; either may be `_`.
     Pair(&'a str, &'a str),
-    /// An integer in two's complement; `-1` is `u64::MAX`.
+    /// A two's complement integer: `-1` is `u64::MAX`.
     Integer(u64),
     /// `0f3F800000`
     Single(u32),
@@ -199,18 +200,18 @@ pub enum Operand<'a> {
     Vector(Vec<Operand<'a>>),
     /// `[%rd1+8]`
     Address(Address<'a>),
-    /// `[%rd1, {%r1, %r2}]`: a tensor map or texture with coordinates.
+    /// `[%rd1, {%r1, %r2}]`: a tensor map or a texture with coordinates.
     Tensor(Address<'a>, Vec<Operand<'a>>),
-    /// `name+8` outside of brackets, or `name[8]`, the latter counted in elements.
+    /// `name+8` outside of brackets, in bytes, or `name[8]`, in elements.
     Offset {
         /// A variable.
         name: &'a str,
-        /// Bytes, or elements.
+        /// The offset in bytes or elements.
         offset: i64,
         /// True if `offset` counts elements.
         elements: bool,
     },
-    /// `(a, b)` of a call.
+    /// `(a, b)` in a call.
     List(Vec<Operand<'a>>),
     /// `_`
     Sink,
@@ -221,6 +222,6 @@ pub enum Operand<'a> {
 pub struct Address<'a> {
     /// A register, parameter or variable; `None` for an absolute address.
     pub base: Option<&'a str>,
-    /// Added to it, in bytes.
+    /// The offset in bytes.
     pub offset: i64,
 }

@@ -1,23 +1,23 @@
-//! Declarations: parameters, variables with their initialisers, and directives that are not understood.
+//! Declarations: parameters, variables with their initialisers, and unknown directives.
 
 use super::span::Span;
 use super::types::{Class, Space, Type};
 
-/// A directive that is kept but not understood.
+/// A directive that is kept without being interpreted.
 #[derive(Clone, Copy, Debug)]
 pub struct Directive<'a> {
     /// From the dot to the last byte.
     pub span: Span,
-    /// First line.
+    /// The first line.
     pub line: u32,
-    /// `.pragma`.
+    /// With the dot, such as `.pragma`.
     pub name: &'a str,
 }
 
 /// `.visible`, `.extern`, `.weak`, `.common`, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Linkage {
-    /// Known in this file only.
+    /// Visible in this file only.
     #[default]
     Local,
     /// `.visible`
@@ -37,41 +37,41 @@ pub struct Parameter<'a> {
     pub span: Span,
     /// Its line.
     pub line: u32,
-    /// Its name, `_` in prototypes without one.
+    /// Its name; `_` in prototypes that leave it out.
     pub name: &'a str,
     /// `.param`, or `.reg` in a `.func`.
     pub space: Space,
-    /// Type of the scalar or of the elements.
+    /// The type of the scalar or of the array's elements.
     pub ty: Type,
-    /// `.align`, where it is written.
+    /// The alignment of `.align`, if written.
     pub declared_align: Option<u64>,
-    /// Number of elements of an array, 0 for `[]`; `None` for a scalar.
+    /// The number of elements of an array, 0 for `[]`; `None` for a scalar.
     pub elements: Option<u64>,
-    /// `.ptr`: it is declared a pointer.
+    /// The pointer that `.ptr` declares.
     pub pointer: Option<Pointer>,
 }
 
 /// `.ptr .global .align 16` of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// The state space that it points to, generic where absent.
+    /// The state space that it points to; generic if absent.
     pub space: Option<Space>,
-    /// Alignment of what it points to.
+    /// The alignment of the memory that it points to, in bytes.
     pub align: Option<u64>,
 }
 
 impl Parameter<'_> {
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         u64::from(self.ty.size()).saturating_mul(self.elements.unwrap_or(1))
     }
 
-    /// Alignment in bytes.
+    /// Returns the alignment in bytes.
     pub fn align(&self) -> u64 {
         self.declared_align.unwrap_or_else(|| u64::from(self.ty.size()).max(1))
     }
 
-    /// Its class.
+    /// Returns its class.
     pub fn class(&self) -> Class {
         if self.elements.is_some() {
             return Class::Aggregate;
@@ -79,16 +79,16 @@ impl Parameter<'_> {
         self.ty.class()
     }
 
-    /// True if a device pointer fits: eight bytes that are not declared a float.
+    /// Returns true if it can hold a device pointer: eight bytes that are not declared a float.
     pub fn may_be_pointer(&self) -> bool {
         self.size() == 8 && matches!(self.class(), Class::Integer | Class::Bits)
     }
 }
 
-/// A variable of a module or of a body: one name of a declaration.
+/// A variable of a module or body. A declaration of several names yields one variable per name.
 #[derive(Clone, Debug)]
 pub struct Variable<'a> {
-    /// The whole declaration, with its semicolon. Names declared together share it.
+    /// The whole declaration with its semicolon. Names declared together share it.
     pub span: Span,
     /// The line of the name.
     pub line: u32,
@@ -96,24 +96,24 @@ pub struct Variable<'a> {
     pub linkage: Linkage,
     /// Its state space.
     pub space: Space,
-    /// `.align`, where it is written.
+    /// The alignment of `.align`, if written.
     pub declared_align: Option<u64>,
-    /// Elements of `.v2`, `.v4`: 1 without.
+    /// The vector length of `.v2` or `.v4`; 1 otherwise.
     pub vector: u8,
-    /// Type of the elements.
+    /// The type of the elements.
     pub ty: Type,
-    /// Its name. With `range`, the prefix.
+    /// Its name; the prefix if `range` is set.
     pub name: &'a str,
-    /// `%r<5>`: five names, `%r0` to `%r4`.
+    /// `%r<5>` declares five names, `%r0` to `%r4`.
     pub range: Option<u64>,
-    /// Array dimensions; 0 for `[]`.
+    /// The array dimensions; 0 for `[]`.
     pub dimensions: Vec<u64>,
     /// The initialiser after `=`.
     pub initial: Option<Initial<'a>>,
 }
 
 impl Variable<'_> {
-    /// Size in bytes. For `[]`, what the initialiser fills, else 0.
+    /// Returns the size in bytes. The size of `[]` is that of its initialiser, or 0.
     pub fn size(&self) -> u64 {
         let element = u64::from(self.ty.size()) * u64::from(self.vector);
         let mut count = 1u64;
@@ -127,7 +127,7 @@ impl Variable<'_> {
         element.saturating_mul(count)
     }
 
-    /// Alignment in bytes.
+    /// Returns the alignment in bytes.
     pub fn align(&self) -> u64 {
         self.declared_align.unwrap_or_else(|| (u64::from(self.ty.size()) * u64::from(self.vector)).max(1))
     }
@@ -136,21 +136,21 @@ impl Variable<'_> {
 /// An initialiser.
 #[derive(Clone, Debug)]
 pub enum Initial<'a> {
-    /// An integer, two's complement.
+    /// A two's complement integer.
     Integer(u64),
     /// `0f...`
     Single(u32),
-    /// `0d...` or decimal.
+    /// `0d...` or a decimal fraction.
     Double(u64),
     /// The address of a variable or function: `name+4`, `generic(name)+4`, `mask(0xff00, name)`.
     Address {
         /// The variable or function.
         name: &'a str,
-        /// Added to the address.
+        /// The offset in bytes.
         offset: i64,
-        /// True if it is the generic address.
+        /// True for a generic address.
         generic: bool,
-        /// `mask`: the byte of the address that is taken, and put into one byte.
+        /// `mask`: selects the byte of the address that is stored.
         mask: Option<u64>,
     },
     /// `{ a, b, c }`

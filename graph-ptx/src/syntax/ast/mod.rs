@@ -1,9 +1,9 @@
-//! The syntax tree of a PTX file, with the place of each part.
+//! The syntax tree of a PTX file, with the position of each part.
 //!
-//! Everything borrows the text: a name is a slice of it, so [`Module::span_of`] finds the place of any name or opcode.
-//! A function's body is one flat list of statements; braces appear in it as [`Statement::Open`] and
-//! [`Statement::Close`], and every instruction knows its [`Scope`]. Flat, because control flow in PTX is flat, and
-//! because nothing then recurses over what a file may nest.
+//! The tree borrows the text. A name is a slice of it, so that [`Module::span_of`] finds the position of any name or
+//! opcode. A function's body is one flat list of statements, in which braces appear as [`Statement::Open`] and
+//! [`Statement::Close`]; every instruction stores its [`Scope`]. The list is flat because PTX control flow is, and so
+//! that deep nesting in a file cannot cause deep recursion.
 
 mod body;
 mod declaration;

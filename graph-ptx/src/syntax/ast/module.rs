@@ -7,24 +7,24 @@ use super::span::Span;
 /// A PTX file.
 #[derive(Clone, Debug)]
 pub struct Module<'a> {
-    /// The text it was read from.
+    /// The text that it was parsed from.
     pub text: &'a str,
     /// `.version`: major and minor.
     pub version: (u32, u32),
     /// The `.version` directive.
     pub version_span: Span,
-    /// `.target`: `sm_90`, then options such as `debug`.
+    /// `.target`: `sm_90`, followed by options such as `debug`.
     pub target: Vec<&'a str>,
     /// The `.target` directive.
     pub target_span: Span,
-    /// `.address_size`, 64 where it is absent.
+    /// `.address_size`; 64 if absent.
     pub address_size: u32,
-    /// Functions, variables and directives, in the file's order.
+    /// Functions, variables and directives, in file order.
     pub items: Vec<Item<'a>>,
 }
 
 impl<'a> Module<'a> {
-    /// Functions and prototypes, entries among them, in the file's order.
+    /// Returns the functions and prototypes, including entries, in file order.
     pub fn functions(&self) -> impl Iterator<Item = &Function<'a>> {
         self.items.iter().filter_map(|item| match item {
             Item::Function(function) => Some(function),
@@ -32,23 +32,23 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// Entries with a body, in the file's order.
+    /// Returns the entries that have a body, in file order.
     pub fn entries(&self) -> impl Iterator<Item = &Function<'a>> {
         self.functions().filter(|function| function.entry && function.body.is_some())
     }
 
-    /// The entry of that name.
+    /// Returns the entry of this name.
     pub fn entry(&self, name: &str) -> Option<&Function<'a>> {
         self.entries().find(|function| function.name == name)
     }
 
-    /// The function of that name: the definition where there is one, else the first prototype.
+    /// Returns the function of this name: its definition if present, else its first prototype.
     pub fn function(&self, name: &str) -> Option<&Function<'a>> {
         let named = || self.functions().filter(|function| function.name == name);
         named().find(|function| function.body.is_some()).or_else(|| named().next())
     }
 
-    /// Module variables, in the file's order.
+    /// Returns the module variables, in file order.
     pub fn variables(&self) -> impl Iterator<Item = &Variable<'a>> {
         self.items.iter().filter_map(|item| match item {
             Item::Variable(variable) => Some(variable),
@@ -67,7 +67,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     pub fn source(&self, span: Span) -> &'a str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
@@ -82,7 +82,7 @@ pub enum Item<'a> {
     Variable(Variable<'a>),
     /// `.file`.
     File(File<'a>),
-    /// `.section`, `.pragma`, `.alias` and directives unknown here: name and span.
+    /// `.section`, `.pragma`, `.alias` and unknown directives.
     Directive(Directive<'a>),
 }
 
@@ -93,11 +93,11 @@ pub struct File<'a> {
     pub span: Span,
     /// The number that `.loc` uses.
     pub index: u32,
-    /// The path, without the quotes, escapes as written.
+    /// The path without quotes; escapes are kept.
     pub path: &'a str,
 }
 
-/// `.entry` or `.func`, a definition or a prototype.
+/// `.entry` or `.func`: a definition or a prototype.
 #[derive(Clone, Debug)]
 pub struct Function<'a> {
     /// From the linking directive to the closing brace or semicolon.
@@ -110,30 +110,31 @@ pub struct Function<'a> {
     pub entry: bool,
     /// Its name.
     pub name: &'a str,
-    /// Return parameters, of `.func` only.
+    /// The return parameters; `.func` only.
     pub returns: Vec<Parameter<'a>>,
     /// Parameters.
     pub parameters: Vec<Parameter<'a>>,
-    /// The parameter list with its parentheses; empty, behind the name, where there is none.
+    /// The parameter list with its parentheses. Without a list: an empty span after the name.
     pub parameters_span: Span,
-    /// `.maxntid` and the like, and `.noreturn`, in the file's order.
+    /// `.maxntid` and similar directives, and `.noreturn`, in file order.
     pub performance: Vec<Performance<'a>>,
     /// `None` for a prototype.
     pub body: Option<Body<'a>>,
 }
 
 impl<'a> Function<'a> {
-    /// The values of a performance directive, given with its dot: `Some(&[256, 1, 1])` for `.maxntid 256, 1, 1`.
+    /// Returns the values of a performance directive, named with its dot: `Some(&[256, 1, 1])` for `.maxntid 256, 1,
+    /// 1`.
     pub fn performance(&self, directive: &str) -> Option<&[u32]> {
         self.performance.iter().find(|p| p.name == directive).map(|p| p.values.as_slice())
     }
 
-    /// Index of the parameter of that name.
+    /// Returns the index of the parameter of this name.
     pub fn parameter(&self, name: &str) -> Option<usize> {
         self.parameters.iter().position(|parameter| parameter.name == name)
     }
 
-    /// Byte offset of each parameter in the parameter space of a launch, and the size of it all.
+    /// Returns the byte offset of each parameter in the parameter space of a launch, and the total size.
     pub fn layout(&self) -> (Vec<u64>, u64) {
         let mut offsets = Vec::with_capacity(self.parameters.len());
         let mut end = 0u64;
@@ -151,8 +152,8 @@ impl<'a> Function<'a> {
 pub struct Performance<'a> {
     /// The directive.
     pub span: Span,
-    /// With its dot.
+    /// With the dot.
     pub name: &'a str,
-    /// Its numbers; those that are missing up to three are not filled in.
+    /// The numbers as written: missing dimensions are not filled in.
     pub values: Vec<u32>,
 }

@@ -1,9 +1,9 @@
-//! Places in the text.
+//! Positions in the text.
 
-/// A range of bytes of the text.
+/// A byte range of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Span {
-    /// First byte.
+    /// The first byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// The class of value that a parameter is declared to be.
+/// The kind of value that a parameter is declared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// `.u32`, `.s64` and the like. NVRTC declares pointers so, too.
+    /// `.u32`, `.s64` and similar. NVRTC also declares pointers as integers.
     Integer,
-    /// `.f32` and the like.
+    /// `.f32` and similar.
     Float,
-    /// `.b64` and the like: anything of that size.
+    /// `.b64` and similar: any value of this size.
     Bits,
     /// An array of bytes: a struct passed by value.
     Aggregate,
@@ -39,7 +39,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// From a directive or modifier without its dot; `shared::cta` and the like count as their space.
+    /// Parses a directive or modifier without its dot. `shared::cta` and similar are part of their space.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.split_once("::").map_or(name, |(space, _)| space);
         Some(match name {
@@ -58,27 +58,27 @@ impl Space {
 
 macro_rules! types {
     ($($variant:ident $name:literal $size:literal $class:ident,)*) => {
-        /// Types, fundamental ones and those of modifiers.
+        /// The fundamental types and the types of modifiers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Type { $(#[doc = concat!("`.", $name, "`")] $variant,)* }
 
         impl Type {
-            /// From a modifier without its dot.
+            /// Parses a modifier without its dot.
             pub fn from_name(name: &str) -> Option<Self> {
                 Some(match name { $($name => Self::$variant,)* _ => return None })
             }
 
-            /// Without its dot.
+            /// Returns the name without its dot.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Size in bytes; a predicate counts one.
+            /// Returns the size in bytes; 1 for a predicate.
             pub fn size(self) -> u32 {
                 match self { $(Self::$variant => $size,)* }
             }
 
-            /// Integer, float or bits.
+            /// Returns the class: integer, float, bits or opaque.
             pub fn class(self) -> Class {
                 match self { $(Self::$variant => Class::$class,)* }
             }
@@ -99,7 +99,7 @@ types! {
 }
 
 impl Type {
-    /// The format of one float, for the types of floats and of pairs of them.
+    /// Returns the format of one float, for the types of floats and of pairs of floats.
     pub fn float(self) -> Option<FloatFormat> {
         match self {
             Type::F16 | Type::F16x2 => Some(FloatFormat::F16),
@@ -116,7 +116,7 @@ impl Type {
 pub enum FloatFormat {
     /// 5 bits of exponent, 10 of mantissa.
     F16,
-    /// The upper half of a `f32`.
+    /// The upper half of an `f32`.
     Bf16,
     /// Single precision.
     F32,
@@ -134,7 +134,7 @@ impl FloatFormat {
         }
     }
 
-    /// Returns the name of the type in Rust.
+    /// Returns the name of the Rust type.
     pub fn name(self) -> &'static str {
         match self {
             FloatFormat::F16 => "f16",

@@ -6,8 +6,8 @@ use crate::syntax::error::Error;
 use crate::syntax::lex::Kind;
 
 impl<'a> Parser<'a> {
-    /// `.maxntid 256, 1, 1 .pragma "x"; .noreturn .attribute(.unified(1, 2))`: any directive with numbers, strings,
-    /// or a parenthesis.
+    /// Parses performance directives: a name followed by numbers, strings or a parenthesis, such as `.maxntid 256, 1,
+    /// 1 .pragma "x"; .noreturn .attribute(.unified(1, 2))`.
     pub(super) fn performance(&mut self, all: &mut Vec<Performance<'a>>) -> Result<(), Error> {
         while self.token.kind == Kind::Directive {
             let (start, name) = (self.token.start, self.token_text());
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
         Err(self.error_at(start, "an alignment is a power of two"))
     }
 
-    /// `.reg .b32 %r<5>, %x;`, `.shared .align 16 .b8 buffer[4][8] = {...};`
+    /// Parses `.reg .b32 %r<5>, %x;` or `.shared .align 16 .b8 buffer[4][8] = {...};`.
     pub(super) fn variables(&mut self, start: u32, linkage: Linkage) -> Result<Vec<Variable<'a>>, Error> {
         let text = self.token_text();
         let Some(space) = Space::from_name(&text[1..]) else { return Err(self.expected("a state space")) };
@@ -162,7 +162,7 @@ impl<'a> Parser<'a> {
         Ok(variables)
     }
 
-    /// `.align 16 .v2 .f32`: the alignment, the number of elements and their type.
+    /// Parses `.align 16 .v2 .f32`: the alignment, the number of elements and their type.
     fn variable_type(&mut self) -> Result<(Option<u64>, u8, Type), Error> {
         let mut declared_align = None;
         let mut vector = 1;
@@ -187,8 +187,8 @@ impl<'a> Parser<'a> {
         Ok((declared_align, vector, ty))
     }
 
-    /// `.pragma "x";`, `.alias a, b;`, `.section .debug_info { ... }`, and what later versions bring: up to a
-    /// semicolon, or a pair of braces.
+    /// Parses `.pragma "x";`, `.alias a, b;`, `.section .debug_info { ... }` and unknown directives: up to a
+    /// semicolon or to the end of a pair of braces.
     pub(super) fn unknown_directive(&mut self) -> Result<Directive<'a>, Error> {
         let (start, line, name) = (self.token.start, self.token.line, self.token_text());
         self.advance()?;
@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
         self.advance()?;
         let index = self.small()?;
         let path = self.string()?;
-        // Time stamp and size.
+        // The time stamp and the size.
         while self.accept(b',')? {
             self.integer()?;
         }

@@ -1,6 +1,7 @@
-//! Tokens to a [`Module`].
+//! The parser: tokens to a [`Module`].
 //!
-//! One token of look-ahead, no backtracking, and no recursion over scopes: a body is read by a loop with a stack.
+//! It needs one token of lookahead and no backtracking. A loop with a stack reads a body, so that nested scopes cause
+//! no recursion.
 
 mod declaration;
 mod module;
@@ -13,10 +14,10 @@ use crate::syntax::error::Error;
 use crate::syntax::lex::Lexer;
 use parser::Parser;
 
-/// Reads a PTX file given as bytes, as a driver gets it.
+/// Parses a PTX file given as bytes, as the driver receives it.
 ///
 /// # Errors
-/// The first fault, with its place; also for bytes that are not UTF-8.
+/// The first syntax error with its position, also for bytes that are not UTF-8.
 pub fn parse_bytes(bytes: &[u8]) -> Result<Module<'_>, Error> {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     match std::str::from_utf8(&bytes[..end]) {
@@ -28,10 +29,10 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<Module<'_>, Error> {
     }
 }
 
-/// Reads a PTX file.
+/// Parses a PTX file.
 ///
 /// # Errors
-/// The first fault, with its place.
+/// The first syntax error with its position.
 pub fn parse(text: &str) -> Result<Module<'_>, Error> {
     if u32::try_from(text.len()).is_err() {
         return Err(Error::at(text, 0, "the file has 4 GiB or more"));

@@ -1,4 +1,4 @@
-//! Modules: the head, items, functions.
+//! Modules: the header, items and functions.
 
 use super::parser::Parser;
 use super::statement;
@@ -62,7 +62,7 @@ pub(super) fn module<'a>(parser: &mut Parser<'a>) -> Result<Module<'a>, Error> {
 fn item<'a>(parser: &mut Parser<'a>, items: &mut Vec<Item<'a>>) -> Result<(), Error> {
     let (start, line) = (parser.token.start, parser.token.line);
     if parser.is(b'@') {
-        // `@@DWARF ...`, a line of debug data of PTX 1.x.
+        // `@@DWARF ...` is a line of debug data in PTX 1.x.
         parser.lexer.skip_line();
         let span = Span { start, end: start + 1 };
         parser.advance()?;

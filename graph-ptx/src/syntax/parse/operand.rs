@@ -1,18 +1,18 @@
-//! Operands, and the constants that stand in them and in initialisers.
+//! Operands, and the constants in operands and initialisers. Recursive descent with a limit on the nesting.
 
 use super::parser::Parser;
 use crate::syntax::ast::{Address, Initial, Operand};
 use crate::syntax::error::Error;
 use crate::syntax::lex::{Kind, Number, number};
 
-/// Braces and parentheses nest this deep at most. Real files need three.
+/// The maximum nesting of braces and parentheses. Real files need three levels.
 const DEPTH: u32 = 16;
 
-/// The only predefined constant of PTX, and its value, which is the same on all devices.
+/// The only predefined constant of PTX and its value, which is the same on all devices.
 const WARP_SIZE: (&str, u64) = ("WARP_SZ", 32);
 
 impl<'a> Parser<'a> {
-    /// Operands up to the semicolon, which is left.
+    /// Parses operands up to the semicolon, which is not consumed.
     pub(super) fn operands(&mut self) -> Result<Vec<Operand<'a>>, Error> {
         let mut operands = Vec::new();
         if self.is(b';') {
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The suffix of a name: `|q`, `+8`, `[2]`.
+    /// Parses the suffix of a name: `|q`, `+8`, `[2]`.
     fn named(&mut self, name: &'a str) -> Result<Operand<'a>, Error> {
         match self.token.kind {
             Kind::Mark(b'|') => {
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
         Ok(Address { base, offset })
     }
 
-    /// `+8`, `-8`, `+-8`, `+8-4`, or nothing.
+    /// Parses `+8`, `-8`, `+-8`, `+8-4`, or nothing.
     fn offset(&mut self) -> Result<i64, Error> {
         let mut sum = 0i64;
         loop {
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A register with its component: `%tid.x`.
+    /// Parses a register with its component: `%tid.x`.
     pub(super) fn register(&mut self) -> Result<&'a str, Error> {
         let token = self.token;
         if token.kind != Kind::Name {
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
         Ok(self.slice(token.start, end))
     }
 
-    /// Returns true at the name of the warp's size.
+    /// Returns true if the current token is the name of the warp size.
     fn is_warp_size(&self) -> bool {
         self.token.kind == Kind::Name && self.slice(self.token.start, self.token.end) == WARP_SIZE.0
     }
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A number with signs, or the warp's size: `-1`, `+2`, `~0`, `-0f3F800000`, `WARP_SZ`.
+    /// Parses a signed number or the warp size: `-1`, `+2`, `~0`, `-0f3F800000`, `WARP_SZ`.
     pub(super) fn constant(&mut self) -> Result<Number, Error> {
         let (mut negative, mut complement) = (false, false);
         loop {
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The initialiser after `=`.
+    /// Parses the initialiser after `=`.
     pub(super) fn initial(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
         if depth > DEPTH {
             return Err(self.error("initialisers nest too deeply"));
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
                 Ok(Initial::List(list))
             }
             Kind::Name if !self.is_warp_size() => self.initial_address(depth),
-            // A cast or parenthesised address is not what any compiler writes.
+            // No compiler emits a cast or a parenthesised address.
             Kind::Mark(b'(') => Err(self.expected("a constant")),
             _ => Ok(match self.constant()? {
                 Number::Integer(value) => Initial::Integer(value),

@@ -1,4 +1,4 @@
-//! The parser's state: the lexer and one token of look-ahead.
+//! The parser's state: the lexer and one token of lookahead.
 
 use crate::syntax::ast::Span;
 use crate::syntax::error::Error;
@@ -6,9 +6,9 @@ use crate::syntax::lex::{Kind, Lexer, Token};
 
 pub(super) struct Parser<'a> {
     pub(super) lexer: Lexer<'a>,
-    /// The token at hand.
+    /// The current token.
     pub(super) token: Token,
-    /// The end of the token before it.
+    /// The end of the previous token.
     pub(super) end: u32,
 }
 
@@ -70,12 +70,12 @@ impl<'a> Parser<'a> {
         u32::try_from(self.integer()?).map_err(|_| self.error_at(start, "number out of range"))
     }
 
-    /// The directive at hand with its dot, or `""`.
+    /// Returns the current directive with its dot, or `""`.
     pub(super) fn directive(&self) -> &'a str {
         if self.token.kind == Kind::Directive { self.token_text() } else { "" }
     }
 
-    /// A string without its quotes.
+    /// Parses a string; returns it without its quotes.
     pub(super) fn string(&mut self) -> Result<&'a str, Error> {
         if self.token.kind != Kind::String {
             return Err(self.expected("a string"));

@@ -1,4 +1,4 @@
-//! Bodies: labels, instructions, directives, nested scopes.
+//! Bodies: labels, instructions, directives and nested scopes.
 
 use super::parser::Parser;
 use crate::isa::Opcode;
@@ -6,7 +6,7 @@ use crate::syntax::ast::{mnemonic, *};
 use crate::syntax::error::Error;
 use crate::syntax::lex::Kind;
 
-/// Braces nest this deep at most.
+/// The maximum nesting of braces.
 const SCOPES: usize = 64;
 
 pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
@@ -14,7 +14,7 @@ pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
     parser.expect(b'{')?;
     let mut statements = Vec::new();
     let mut scopes = vec![Scope { parent: None, span: Span { start, end: start } }];
-    // The scopes that are open, the innermost last. Never empty while the loop runs.
+    // The open scopes, the innermost last. Not empty while the loop runs.
     let mut open = vec![0u32];
     while let Some(&scope) = open.last() {
         match parser.token.kind {
@@ -46,7 +46,7 @@ pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
     Ok(Body { span: parser.since(start), statements, scopes })
 }
 
-/// A label or an instruction.
+/// Parses a label or an instruction.
 fn statement<'a>(
     parser: &mut Parser<'a>,
     scope: u32,
@@ -69,7 +69,6 @@ fn statement<'a>(
         parser.advance()?;
         return label(parser, start, line, scope, parser.slice(first.start, end), statements);
     }
-    // `ld .param .u64`: modifiers that stand apart.
     while parser.token.kind == Kind::Directive {
         end = parser.lexer.opcode();
         parser.token.end = end;

@@ -93,7 +93,7 @@ fn reads_module_variables() {
     assert!(module.items.iter().any(|i| matches!(i, Item::Directive(d) if d.name == ".section")));
 }
 
-/// The predefined constant stands wherever a number does.
+/// The predefined constant is allowed wherever a number is.
 #[test]
 fn reads_the_size_of_a_warp() {
     let text = format!(
@@ -226,6 +226,6 @@ fn a_mebibyte_is_read_in_time() {
     let elapsed = start.elapsed();
     println!("{} bytes in {elapsed:?}", text.len());
     assert!(instructions(&module).len() > 20_000);
-    // Ten times the goal: the machine may be busy, but the reader is not quadratic.
+    // Ten times the goal, because the machine may be busy: the test only excludes quadratic time.
     assert!(elapsed.as_millis() < 2_000, "{elapsed:?}");
 }
