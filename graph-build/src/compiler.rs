@@ -1,7 +1,7 @@
 //! Searches the machine for a compiler of CUDA C++, NVRTC first and nvcc second, and runs nvcc.
 //!
 //! The folders come from [`crate::environment`], in its order. A compiler that emits PTX newer than the
-//! limit is passed over. Every failed attempt is recorded for the error message. NVRTC itself is called in
+//! limit is passed over. The reasons against the others are kept for the error message. NVRTC itself is called in
 //! [`crate::nvrtc`].
 
 use crate::Error;

@@ -1,6 +1,7 @@
-//! Bindings to NVRTC, which is loaded at run time. All `unsafe` code of the crate is here.
+//! Bindings to NVRTC, which is loaded at run time.
 //!
-//! Functions are looked up by name at each call, with the signatures of nvrtc.h.
+//! Functions are looked up by name at each call, with the signatures of nvrtc.h. Apart from
+//! [`crate::version`], which asks the driver for its version, this is the only `unsafe` code of the crate.
 #![allow(unsafe_code)]
 
 use crate::version::Version;

@@ -19,7 +19,7 @@ pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<#count> for #name::__Item {}
             impl #name::__Item {
-                /// Holds the number of names that are given to the allocations of a call against the function.
+                /// Checks that a call names as many results as the function returns.
                 #[doc(hidden)]
                 pub fn __returning<const COUNT: usize>(self) -> Self
                 where

@@ -25,7 +25,7 @@ pub(super) fn item(function: &Ident, taken: &[&str]) -> TokenStream {
         }
     });
     quote! {
-        /// The item that calls in graph functions name.
+        /// The item through which calls in graph functions find the function.
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
         #[derive(Debug)]

@@ -290,7 +290,7 @@ impl Declaration<'_> {
 
                 #item
 
-                /// The values that the body is given.
+                /// The scalars and host values that are passed to the body.
                 #[doc(hidden)]
                 pub struct Values<'v, #declared>
                 #bounds

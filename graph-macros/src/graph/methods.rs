@@ -237,7 +237,7 @@ impl Expansion<'_> {
                 #core_mut.synchronize()
             }
 
-            /// Returns the number of launches so far, including those of profiles. It is the index of the
+            /// Returns the number of launches so far, including those of profiles. It is the number of the
             /// next launch, by which the values of flags and semaphores advance.
             #[must_use]
             pub fn launches(&self) -> u64 {

@@ -39,17 +39,13 @@ pub struct Place {
 /// The kind of a component, as far as the macro can know it.
 #[derive(Clone)]
 pub enum PlaceKind {
-    /// A record.
     Record,
-    /// A list of records.
     Records,
-    /// A list of buffers.
     Buffers(Box<BufferType>),
     /// An element of a list of buffers.
     Buffer(Box<BufferType>),
     /// A field of a record, or an element of a field.
     Field,
-    /// An array of buffers.
     Array,
 }
 

@@ -22,9 +22,7 @@ pub enum Binding {
     Array(Rc<[View]>, Rc<Place>),
     /// A record, a list, or a component of them.
     Part(Rc<Place>),
-    /// A statement.
     Statement,
-    /// A host value.
     Host {
         /// The argument that binds it.
         argument: ArgumentId,
