@@ -59,8 +59,8 @@
 //!
 //! | | default | otherwise |
 //! |---|---|---|
-//! | architecture | `compute_75`, which all devices since Turing run | [`Build::architecture`], `CUWEAVE_ARCHITECTURE` |
-//! | version of PTX | the compiler's; a warning where this machine's driver is older | [`Build::max_ptx_version`], `CUWEAVE_PTX_VERSION` |
+//! | architecture | `compute_75`, for Turing and newer devices | [`Build::architecture`], `CUWEAVE_ARCHITECTURE` |
+//! | PTX version | the compiler's; warns if the driver is older | [`Build::max_ptx_version`], `CUWEAVE_PTX_VERSION` |
 //! | line information | with cargo's debug information: on in `dev`, off in `release` | [`Build::line_info`] |
 //!
 //! A compiler always emits the newest PTX version that it knows, whatever the architecture, and a driver
