@@ -1,4 +1,8 @@
-//! The search for a compiler, and its two kinds.
+//! Searches the machine for a compiler of CUDA C++, NVRTC first and nvcc second, and runs nvcc.
+//!
+//! The folders come from [`crate::environment`], in its order. A compiler that emits PTX newer than the
+//! limit is passed over. The reasons against the others are kept for the error message. NVRTC itself is called in
+//! [`crate::nvrtc`].
 
 use crate::Error;
 use crate::environment::{Environment, Layout, Place, entries};
@@ -13,18 +17,19 @@ pub enum Compiler {
     Nvcc(Nvcc),
 }
 
-/// The program nvcc.
+/// The compiler driver nvcc, a program.
 pub struct Nvcc {
     program: PathBuf,
-    /// Its output for `--version`.
+    /// The output of `nvcc --version`.
     text: String,
     version: Option<Version>,
 }
 
-/// The newest drivers that the advice is for if this machine has none: the simulated one is of CUDA 13.0 too.
+/// The driver version that the advice assumes on a machine without a driver. The simulator reports CUDA
+/// 13.0, too.
 const USUAL_DRIVER: Version = Version { major: 13, minor: 0 };
 
-/// Returns the advice to install NVRTC, in a version whose PTX this machine's driver takes.
+/// Returns the advice to install an NVRTC whose PTX this machine's driver accepts.
 fn enough(environment: &Environment) -> String {
     let driver = environment.loader.then(version::of_driver).flatten().unwrap_or(USUAL_DRIVER);
     format!(
@@ -34,7 +39,7 @@ fn enough(environment: &Environment) -> String {
 }
 
 impl Compiler {
-    /// Returns the first compiler that can be used, whose PTX is not newer than `limit`.
+    /// Returns the first usable compiler whose PTX is not newer than `limit`.
     pub fn find(environment: &Environment, limit: Option<Version>) -> Result<Compiler, Error> {
         let mut search = Search { limit, tried: Vec::new(), too_new: false };
         if let Some(found) = search.nvrtc(environment)? {
@@ -46,7 +51,7 @@ impl Compiler {
         Err(search.failure(environment))
     }
 
-    /// Returns its name and version.
+    /// Returns the compiler's name and version.
     pub fn name(&self) -> String {
         match self {
             Compiler::Nvrtc(nvrtc) => format!("NVRTC {}", nvrtc.version()),
@@ -54,7 +59,7 @@ impl Compiler {
         }
     }
 
-    /// Returns its CUDA version, if it is known.
+    /// Returns the compiler's CUDA version. None if nvcc printed none.
     pub fn version(&self) -> Option<Version> {
         match self {
             Compiler::Nvrtc(nvrtc) => Some(nvrtc.version()),
@@ -63,7 +68,7 @@ impl Compiler {
     }
 }
 
-/// A search, with the reasons against what it passed by.
+/// The state of a search: the limit, and why each candidate so far was rejected.
 struct Search {
     limit: Option<Version>,
     tried: Vec<String>,
@@ -210,7 +215,7 @@ impl Search {
     }
 }
 
-/// Returns the names by which the system's loader may know NVRTC, the newest first.
+/// Returns the names to ask the system's loader for, newest first.
 fn system_names() -> [&'static str; 3] {
     if cfg!(windows) {
         ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"]
@@ -219,13 +224,14 @@ fn system_names() -> [&'static str; 3] {
     }
 }
 
-/// Returns the files of NVRTC in a folder, the newest first: `libnvrtc.so.13`, not `libnvrtc-builtins.so.13.0`.
+/// Returns the NVRTC libraries in a folder, newest first: `libnvrtc.so.13`, but not
+/// `libnvrtc-builtins.so.13.0`.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let of = |name: &str| {
         let dotted = name.strip_prefix("libnvrtc.so").map(|rest| rest.trim_start_matches('.').to_owned());
         let windows =
             name.strip_prefix("nvrtc64_").and_then(|rest| rest.strip_suffix("_0.dll")).map(str::to_owned);
-        // `libnvrtc.so` is a link to a version.
+        // A bare `libnvrtc.so` is a symbolic link: its version list is `[0]`, so it sorts last.
         dotted
             .or(windows)
             .map(|version| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>())
@@ -237,7 +243,7 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl Nvcc {
-    /// Returns the program if it runs and says its version, or the reason against it.
+    /// Runs `program --version`. Returns the reason if that fails.
     pub fn of(program: PathBuf) -> Result<Nvcc, String> {
         let shown = program.display();
         let output = Command::new(&program)
@@ -252,7 +258,7 @@ impl Nvcc {
         Ok(Nvcc { program, text, version })
     }
 
-    /// Compiles a file. Returns the PTX and the log, or the log as the error.
+    /// Compiles a file to `target`. Returns the PTX and the log. The error is the log.
     pub fn compile(
         &self,
         source: &Path,

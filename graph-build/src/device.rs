@@ -1,4 +1,8 @@
-//! The compilation of the device code of a file, which may hold host code too.
+//! Compiles a source file with NVRTC, which accepts device code only.
+//!
+//! A file is first compiled as written. If NVRTC rejects it, the host code found by [`crate::host`] is
+//! blanked out, and each further error may blank out one more declaration or replace a missing host header
+//! by an empty one.
 
 use crate::host::{self, Removed, Source};
 use crate::library;
@@ -7,25 +11,25 @@ use crate::nvrtc::Nvrtc;
 use crate::sources::{self, Input};
 use std::path::{Path, PathBuf};
 
-/// The most compilations of one file. NVRTC reports up to 100 errors in each.
+/// The maximum number of compilations of one file. NVRTC reports up to 100 errors in each.
 const MAX_ROUNDS: usize = 48;
 
 /// A compilation that failed.
 pub struct Failed {
     pub log: String,
-    /// Host code that was taken out before, with its files.
+    /// The host declarations blanked out so far, each with its file.
     removed: Vec<(PathBuf, Removed)>,
-    /// Headers that were taken as empty.
+    /// The missing headers that were replaced by empty ones.
     empty: Vec<String>,
 }
 
 impl Failed {
-    /// Returns one of a file that was compiled as it is.
+    /// Returns a failure of a file that was compiled as written.
     pub fn new(log: String) -> Failed {
         Failed { log, removed: Vec::new(), empty: Vec::new() }
     }
 
-    /// Says what host code has to do with an error.
+    /// Adds to an error how removed host code relates to it.
     pub fn explain(&self, error: &mut Diagnostic, manifest: &Path) {
         const FUNCTION: &str = "A function without execution space annotations";
         const VARIABLE: &str = "A namespace scope variable without memory space annotations";
@@ -57,8 +61,8 @@ impl Failed {
     }
 }
 
-/// Compiles a file with its headers, of which the file is the first: as it is, and if NVRTC refuses it without its
-/// host code. Returns the PTX and the log.
+/// Compiles a file and its headers; `inputs` starts with the file. If NVRTC rejects the file as written, it
+/// is compiled again without its host code. Returns the PTX and the log.
 pub fn compile(
     nvrtc: &Nvrtc,
     inputs: &[Input],
@@ -70,7 +74,7 @@ pub fn compile(
         Ok(made) => return Ok(made),
         Err(log) => log,
     };
-    // Errors in options have no place in a file.
+    // An error without a file is about the options: editing the source cannot help.
     if log::parse(&log, true).iter().all(|error| error.file().is_none()) {
         return Err(Failed::new(log));
     }
@@ -78,13 +82,14 @@ pub fn compile(
     let (result, changed) = attempt.run(nvrtc);
     match result {
         Ok(made) => Ok(made),
-        // Without host code the first log says the same, about the file as it is.
+        // Nothing was removed, so the first log describes the same errors, and describes the file as
+        // written.
         Err(_) if !changed => Err(Failed::new(log)),
         Err(log) => Err(attempt.failed(log)),
     }
 }
 
-/// A file and its headers, from which host code is taken out.
+/// A file and its headers, from which host code is being removed.
 struct Attempt<'i> {
     inputs: &'i [Input],
     sources: Vec<Source>,
@@ -95,7 +100,7 @@ struct Attempt<'i> {
 
 impl<'i> Attempt<'i> {
     fn new(inputs: &'i [Input], options: &[String], library: &'i [(String, String)]) -> Attempt<'i> {
-        // What is no UTF-8 stands in comments and texts.
+        // Bytes that are not UTF-8 occur only in comments and string literals.
         let texts: Vec<_> = inputs.iter().map(|input| String::from_utf8_lossy(&input.text)).collect();
         let macros = host::macros(texts.iter().map(AsRef::as_ref));
         let mut sources: Vec<Source> = texts.iter().map(|text| Source::new(text, &macros)).collect();
@@ -104,16 +109,17 @@ impl<'i> Attempt<'i> {
             |option: &String| option.contains("default-device") || option.contains("device-as-default");
         if !options.iter().any(is_for_device) {
             sources.iter_mut().for_each(Source::remove_host_code);
-            // What is left without a mark is harmless: members of classes, templates, constants.
+            // Host code that is still there has no marks and does no harm: class members, templates,
+            // constants.
             options.push("-default-device".to_owned());
         }
         options.push(format!("--pre-include={}", library::IMPLIED));
-        // Variables that only host code used.
+        // 177: "declared but never referenced", for variables that only the host code used.
         options.push("--diag-suppress=177".to_owned());
         Attempt { inputs, sources, options, library, empty: Vec::new() }
     }
 
-    /// Compiles until nothing is left to take out. The second result is true if something was.
+    /// Compiles until nothing more can be removed. The second result is true if anything was.
     fn run(&mut self, nvrtc: &Nvrtc) -> (Result<(String, String), String>, bool) {
         let mut round = 0;
         loop {
@@ -135,7 +141,7 @@ impl<'i> Attempt<'i> {
         }
     }
 
-    /// Takes out the host code that an error is in. Returns true if there was any.
+    /// Removes the host code that contains an error. Returns true if there was any.
     fn take_out(&mut self, error: &Diagnostic) -> bool {
         if let Some(header) = error.missing_header() {
             let is_new = library::is_of_the_host(header) && !self.empty.iter().any(|known| known == header);
@@ -152,7 +158,8 @@ impl<'i> Attempt<'i> {
         }
     }
 
-    /// Takes the headers of Thrust as empty: it is host code, but for a few of them. Returns true if there are any.
+    /// Replaces the Thrust headers by empty ones, because almost all of Thrust is host code. Returns true
+    /// if any was included.
     fn empty_thrust(&mut self) -> bool {
         let known = self.empty.len();
         for source in &self.sources {
@@ -165,11 +172,12 @@ impl<'i> Attempt<'i> {
         self.empty.len() > known
     }
 
-    /// Returns the headers of all names: the user's as they are now, those of the library, and empty ones.
+    /// Returns the contents of all headers by name: the user's as edited so far, the library's, and the
+    /// empty ones.
     fn headers(&self) -> Vec<(String, String)> {
         let mut headers = Vec::new();
         for (input, source) in self.inputs.iter().zip(&self.sources).skip(1) {
-            // A name that several files have is left to NVRTC.
+            // If several files share a name, NVRTC resolves the `#include` itself.
             let is_clear =
                 |name: &&String| self.inputs.iter().filter(|input| input.names.contains(name)).count() == 1;
             let mut names = input.names.iter().filter(is_clear);

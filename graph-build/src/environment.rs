@@ -1,4 +1,7 @@
-//! The places where a compiler and CUDA's headers may be installed.
+//! The environment variables and the folders in which a compiler and CUDA's headers may be installed.
+//!
+//! [`Environment`] is injected, so that tests can build one by hand. [`Place`] knows the two folder
+//! layouts: a toolkit's and that of NVIDIA's Python packages.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -6,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variables that decide on a compilation, beside those that cargo sets.
+/// The variables that affect a compilation, besides those that cargo sets.
 pub const VARIABLES: [&str; 8] = [
     "CUWEAVE_NVRTC",
     "CUWEAVE_ARCHITECTURE",
@@ -18,33 +21,33 @@ pub const VARIABLES: [&str; 8] = [
     "CONDA_PREFIX",
 ];
 
-/// The variables of a process and the folders of its machine. Tests make their own.
+/// The environment variables of a process and the folders of its machine. Tests build their own.
 #[derive(Default)]
 pub struct Environment {
     pub variables: HashMap<String, OsString>,
-    /// The roots of toolkits that no variable names.
+    /// The usual toolkit roots, searched although no variable names them.
     pub usual: Vec<PathBuf>,
-    /// True to ask the system's loader for libraries by name, NVRTC and the driver.
+    /// True if the system's loader may be asked for NVRTC and the driver by library name.
     pub loader: bool,
     places: OnceCell<Vec<Place>>,
 }
 
-/// The layout of a place.
+/// The folder layout of an installation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// The root of a toolkit: `bin`, `lib64`, `include`.
     Toolkit,
-    /// A folder of Python packages: `nvidia/cu13` or `nvidia/cuda_nvrtc`.
+    /// A folder of Python packages, with `nvidia/cu13` or `nvidia/cuda_nvrtc` in it.
     Packages,
 }
 
-/// A folder below which CUDA, or a part of it, may be installed.
+/// A folder that may contain CUDA or a part of it.
 pub struct Place {
-    /// The reason to look there, for messages.
+    /// The reason to search there, for messages.
     pub why: String,
     pub folder: PathBuf,
     pub layout: Layout,
-    /// True if a variable of the user's names it, which comes before what the machine has.
+    /// True if one of the user's variables names it. Such places are searched before the system's loader.
     pub named: bool,
 }
 
@@ -102,7 +105,7 @@ impl Environment {
         places
     }
 
-    /// Returns a program in `PATH`, links followed.
+    /// Returns the path of a program in `PATH`, with links resolved.
     pub fn in_path(&self, program: &str) -> Option<PathBuf> {
         let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
         let file = std::env::split_paths(self.variable("PATH")?)
@@ -111,7 +114,7 @@ impl Environment {
         Some(std::fs::canonicalize(&file).unwrap_or(file))
     }
 
-    /// Returns the folders from which Python imports packages.
+    /// Returns the package folders in Python's `sys.path`.
     fn python_packages(&self) -> Vec<PathBuf> {
         let Some(path) = self.variable("PATH") else { return Vec::new() };
         let python = ["python3", "python"].into_iter().find(|name| {
@@ -129,7 +132,7 @@ impl Environment {
     }
 }
 
-/// Returns true for a folder of installed packages, or one that holds NVIDIA's.
+/// Returns true if packages, or NVIDIA's, are installed in the folder.
 fn holds_packages(folder: &Path) -> bool {
     folder.is_absolute()
         && folder.is_dir()
@@ -138,14 +141,14 @@ fn holds_packages(folder: &Path) -> bool {
             || folder.join("nvidia").is_dir())
 }
 
-/// Returns the folders of packages of a virtual environment.
+/// Returns the package folders of a virtual environment.
 fn environment_packages(root: &Path) -> Vec<PathBuf> {
     let versions = entries(&root.join("lib")).into_iter().filter(|(name, _)| name.starts_with("python"));
     let unix = versions.map(|(_, folder)| folder.join("site-packages"));
     unix.chain([root.join("Lib").join("site-packages")]).filter(|folder| folder.is_dir()).collect()
 }
 
-/// Returns the names and paths in a folder, sorted; none if it cannot be read.
+/// Returns the names and paths in a folder, sorted. Empty if the folder cannot be read.
 pub fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
     let listing = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut all: Vec<_> =
@@ -155,7 +158,7 @@ pub fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
 }
 
 impl Place {
-    /// Returns the toolkit or the packages to which a library belongs.
+    /// Returns the toolkit or package folder that contains a library.
     pub fn around(library: &Path) -> Vec<Place> {
         let Some(root) = library.parent().and_then(Path::parent).filter(|_| library.is_absolute()) else {
             return Vec::new();
@@ -169,7 +172,7 @@ impl Place {
         vec![Place { why, folder: folder.to_owned(), layout, named: false }]
     }
 
-    /// Returns the folders of libraries.
+    /// Returns the folders that may contain the libraries.
     pub fn libraries(&self) -> Vec<PathBuf> {
         match self.layout {
             Layout::Toolkit => {
@@ -186,7 +189,8 @@ impl Place {
         }
     }
 
-    /// Returns groups of header folders, each of one CUDA version; with its major version where the layout says it.
+    /// Returns groups of header folders, one group per CUDA version. The major version is None if the
+    /// layout does not say it.
     pub fn headers(&self) -> Vec<(Option<u32>, Vec<PathBuf>)> {
         let with_cccl = |folder: PathBuf| vec![folder.join("include"), folder.join("include").join("cccl")];
         match self.layout {
@@ -209,7 +213,7 @@ impl Place {
         }
     }
 
-    /// Returns the folders of a toolkit by processor, such as `targets/x86_64-linux`.
+    /// Returns a toolkit's folders for this processor, such as `targets/x86_64-linux`.
     fn targets(&self) -> Vec<PathBuf> {
         let processor = match std::env::consts::ARCH {
             "aarch64" => "sbsa",
@@ -219,7 +223,7 @@ impl Place {
         all.filter(|(name, _)| name.starts_with(processor)).map(|(_, folder)| folder).collect()
     }
 
-    /// Returns the parts of NVIDIA's packages, the newest of those with a version in their name first.
+    /// Returns NVIDIA's packages by name. Those with a version in their name come first, newest first.
     fn parts(&self) -> Vec<(String, PathBuf)> {
         let mut all = entries(&self.folder.join("nvidia"));
         all.sort_by_key(|(name, _)| std::cmp::Reverse(numbered(name)));

@@ -1,24 +1,24 @@
-//! Errors, as texts for the terminal.
+//! The error type. Its texts are made for the terminal: an error line, then notes and help.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The reason that there is no PTX. Its text has several lines: the error, then notes and help. `Debug` prints it too, so
-/// that `main` can return it.
+/// Why there is no PTX. The text has several lines: the error, then notes and help. `Debug` prints the same
+/// text, so that `main` can return it.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A variable that cargo sets for build scripts is missing.
     #[error("`{0}` is not set: this runs in a build script only")]
     NoBuildScript(&'static str),
-    /// A variable has a value that it cannot have.
+    /// A variable has an invalid value.
     #[error("`{name}` is `{value}`, which is not {wanted}")]
     Variable {
         /// The variable.
         name: &'static str,
         /// Its value.
         value: String,
-        /// The values that it can have.
+        /// The valid values.
         wanted: &'static str,
     },
     /// A pattern matches nothing.
@@ -26,10 +26,10 @@ pub enum Error {
     NoSource {
         /// The pattern.
         pattern: String,
-        /// The `.cu` files of the pattern's folder, or of those near it where it has none.
+        /// The `.cu` files of the pattern's folder, or nearby ones if that folder has none.
         nearby: Vec<PathBuf>,
     },
-    /// A path is not below the folder of `Cargo.toml`, and does not begin with `..` either.
+    /// A path is absolute and not below the folder of `Cargo.toml`.
     #[error(
         "`{0}` is an absolute path\n  = help: write it relative to the folder of `Cargo.toml`, as in `#[cuweave::kernels(..)]`"
     )]
@@ -42,17 +42,17 @@ pub enum Error {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Neither NVRTC nor nvcc is there, or none of those that are can be used.
+    /// Neither NVRTC nor nvcc was found, or none that was found can be used.
     #[error("{message}{}{help}", notes(.tried))]
     NoCompiler {
-        /// The error, a line.
+        /// The error, one line.
         message: String,
-        /// The places looked at, and the reasons against each.
+        /// The places searched, each with the reason why it failed.
         tried: Vec<String>,
-        /// The help, with its line break.
+        /// The help, starting with a line break.
         help: String,
     },
-    /// The compiler refuses files.
+    /// The compiler rejects one or more files.
     #[error("{log}")]
     Compile {
         /// The files, relative to the folder of `Cargo.toml`.
@@ -60,7 +60,7 @@ pub enum Error {
         /// The errors, each with its file and line.
         log: String,
     },
-    /// The PTX is newer than the version asked for.
+    /// The PTX is newer than the requested version.
     #[error(
         "the PTX of `{path}` is of version {found}, newer than {wanted}: it needs a driver of CUDA {driver} or newer\n  = help: {help}"
     )]
@@ -71,7 +71,7 @@ pub enum Error {
         found: String,
         /// The newest version allowed.
         wanted: String,
-        /// The version of the driver that takes the PTX.
+        /// The oldest driver version that accepts the PTX.
         driver: String,
         /// The help.
         help: String,

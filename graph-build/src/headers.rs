@@ -1,27 +1,29 @@
-//! CUDA's headers: NVRTC has no folder of its own for them.
+//! Finds CUDA's headers for NVRTC, which unlike nvcc has no include folder of its own, and explains missing
+//! ones.
 
 use crate::environment::{Environment, Place};
 use crate::library;
 use crate::version::Version;
 use std::path::{Path, PathBuf};
 
-/// The header folders for a compiler.
+/// The include folders for a compiler.
 #[derive(Default)]
 pub struct Headers {
     pub folders: Vec<PathBuf>,
-    /// The folders searched that have none.
+    /// The searched folders that contain no CUDA headers.
     pub without: Vec<PathBuf>,
-    /// Sentences about headers of another version.
+    /// Sentences about headers of other CUDA versions that were found.
     pub others: Vec<String>,
 }
 
-/// A file of each part of CUDA's headers.
+/// One file of each part of CUDA's headers. A folder with any of them counts as a header folder.
 const SIGNS: [&str; 5] =
     ["cuda_runtime_api.h", "cuda_fp16.h", "nv/target", "crt/host_defines.h", "curand_kernel.h"];
 
 impl Headers {
-    /// Returns the folders with headers of the compiler's major version: those of exactly its version first, then in the
-    /// order of the places, the place of the compiler itself before the others.
+    /// Returns the folders that hold headers of the compiler's major version. Those of exactly its version
+    /// come first. Within each group, folders beside the compiler come first, then the others in search
+    /// order.
     pub fn find(environment: &Environment, library: &Path, version: Version) -> Headers {
         let mut headers = Headers::default();
         let mut groups = Vec::new();
@@ -56,11 +58,11 @@ impl Headers {
     }
 }
 
-/// A version, or the major version if only the layout says it, and folders.
+/// The version, or only the major version if just the layout tells it, and the folders.
 type Group = (Result<Version, Option<u32>>, Vec<PathBuf>);
 
-/// Returns those folders of a group that hold headers of CUDA, with their version, or with the major version that their
-/// layout says.
+/// Returns the folders of a group that contain CUDA headers, with the version that the headers state, or
+/// else the major version of the layout.
 fn group(major: Option<u32>, folders: Vec<PathBuf>) -> Option<Group> {
     let folders: Vec<PathBuf> =
         folders.into_iter().filter(|folder| SIGNS.iter().any(|sign| folder.join(sign).is_file())).collect();
@@ -75,7 +77,7 @@ fn version_of(folder: &Path) -> Option<Version> {
     Some(Version::of_number(rest.split_whitespace().next()?.parse().ok()?))
 }
 
-/// Returns the part of CUDA whose package has a header.
+/// Returns the name of the CUDA package part that contains a header.
 fn part_of(header: &str, version: Version) -> Option<&'static str> {
     const RUNTIME: [&str; 7] = [
         "mma.h",
@@ -97,7 +99,7 @@ fn part_of(header: &str, version: Version) -> Option<&'static str> {
     }
 }
 
-/// Returns the lines of help for a header that NVRTC does not find.
+/// Returns the help lines for a header that NVRTC does not find.
 pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
     if header.starts_with("curand") {
         return vec![format!("help: `{header}` is a header of cuRAND: `pip install nvidia-curand`")];
@@ -120,7 +122,7 @@ pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
     lines
 }
 
-/// Returns the help for a header that is not one of CUDA's: one of the host's libraries, or the user's.
+/// Returns the help for a header outside CUDA: one of the host's libraries or one of the user's.
 fn help_for_others(header: &str, headers: &Headers) -> Vec<String> {
     if !library::is_of_the_host(header) {
         return vec!["help: a folder of headers is added by `Build::include`".to_owned()];

@@ -1,15 +1,17 @@
-//! Host code in sources: the functions, classes and variables that are no device code.
+//! Finds and blanks out host code: functions, classes and variables that are not device code.
 //!
-//! NVRTC compiles device code alone, and files for nvcc hold host code beside it. Functions that are the host's
-//! without doubt are taken out before the compilation, others only where NVRTC reports an error in them. Nothing that
-//! is marked `__global__`, `__device__` or `__constant__`, by itself or through a macro, is ever taken out. What
-//! stays keeps its line and column.
+//! NVRTC compiles device code only, but files written for nvcc mix both. Functions and variables that are
+//! certainly host code are removed before compiling; other declarations only if NVRTC reports an error in
+//! them. Nothing marked `__global__`, `__device__` or `__constant__`, directly or through a macro, is ever
+//! removed. Removed text is overwritten with blanks, so the remaining code keeps its lines and columns. The
+//! parser is approximate: it recognises declarations by their tokens ([`crate::tokens`]), without
+//! preprocessing.
 
 use crate::tokens::{self, Kind, Token, Tokens};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The words that mark device code, and those of constants that both sides use.
+/// The words that mark device code, or constants that host and device share.
 const MARKS: [&str; 9] = [
     "__device__",
     "__global__",
@@ -30,53 +32,54 @@ enum Sort {
     Other,
 }
 
-/// A declaration.
+/// A declaration in a source.
 #[derive(Debug)]
 struct Unit {
     sort: Sort,
     range: Range<usize>,
-    /// The body of a function, with the initialisers of a constructor.
+    /// The body of a function. For a constructor it starts at the initialiser list.
     body: Option<Range<usize>>,
-    /// True if it is or may be device code.
+    /// True if it is, or may be, device code.
     is_device: bool,
-    /// True if it is host code without doubt.
+    /// True if it is certainly host code.
     is_host: bool,
-    /// True for a declaration with parameters.
+    /// True if it is declared with parameters and without a value, or must be kept (`typedef`, `using`,
+    /// ..).
     is_prototype: bool,
-    /// The class that it is a member of.
+    /// The index of its enclosing class.
     class: Option<usize>,
     name: Option<String>,
 }
 
-/// A declaration that was taken out.
+/// A declaration that was removed.
 pub struct Removed {
     pub name: String,
-    /// Its line, counted from 1.
+    /// The line of the declaration, counted from 1.
     pub line: usize,
-    /// The error in it; none for what is host code without doubt.
+    /// The error that caused its removal. None if it is certainly host code.
     pub error: Option<String>,
 }
 
-/// A source with its declarations.
+/// A source text with its declarations.
 pub struct Source {
     text: String,
     units: Vec<Unit>,
-    /// The functions and classes that were taken out.
+    /// The functions, classes and variables removed so far, for messages.
     pub removed: Vec<Removed>,
-    /// The numbers of units that were taken out.
+    /// Indices into `units` of the removed declarations.
     gone: HashSet<usize>,
 }
 
-/// The macros of all sources of a compilation.
+/// The macros that all sources of a compilation define.
 pub struct Macros {
-    /// The words that mark device code, macros among them.
+    /// The words that mark device code, including macros.
     marks: HashSet<String>,
-    /// The macros that stand for whole declarations: their replacement has a brace or a semicolon.
+    /// The macros that expand to whole declarations: their replacement contains a brace or a semicolon.
     declare: HashSet<String>,
     all: HashSet<String>,
 }
 
-/// Returns the macros of sources, and those whose replacement marks device code, directly or through other ones.
+/// Collects the macros of the sources. Marks are propagated through nested macros to a fixpoint.
 pub fn macros<'t>(texts: impl Iterator<Item = &'t str>) -> Macros {
     let mut macros: Vec<(String, Vec<String>)> = Vec::new();
     for text in texts {
@@ -113,17 +116,17 @@ impl Source {
         Source { text: text.to_owned(), units, removed: Vec::new(), gone: HashSet::new() }
     }
 
-    /// Returns what is left.
+    /// Returns the text as edited so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns true if something was taken out.
+    /// Returns true if anything was removed.
     pub fn is_changed(&self) -> bool {
         !self.gone.is_empty()
     }
 
-    /// Takes out what is host code without doubt.
+    /// Removes everything that is certainly host code.
     pub fn remove_host_code(&mut self) {
         for at in 0..self.units.len() {
             if self.units[at].is_host {
@@ -132,15 +135,15 @@ impl Source {
         }
     }
 
-    /// Takes out the declaration at a line and column, counted from 1, for an error there, unless it may be device
-    /// code. Returns true if it did.
+    /// Removes the declaration at a line and column (counted from 1) because of an error there, unless it
+    /// may be device code. Returns true if it was removed.
     pub fn remove_at(&mut self, line: u32, column: Option<usize>, error: &str) -> bool {
         let Some(start) = self.line_start(line) else { return false };
         let rest = self.text[start..].lines().next().unwrap_or_default();
         let column = column.unwrap_or_else(|| 1 + rest.chars().take_while(|c| c.is_whitespace()).count());
         let offset = start + rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum::<usize>();
         let holds = |unit: &Unit| unit.range.start <= offset && offset < unit.range.end;
-        // Members stand behind their class.
+        // Members follow their class, so the last match is the innermost one.
         let Some(at) = self.units.iter().rposition(holds) else { return false };
         let unit = &self.units[at];
         if unit.is_device || self.gone.contains(&at) {
@@ -148,7 +151,7 @@ impl Source {
         }
         let in_body = unit.body.as_ref().is_some_and(|body| body.contains(&offset));
         match (unit.sort, unit.class) {
-            // The members of a class say what its size is.
+            // Data members determine the size of the class: the class can only be removed as a whole.
             (Sort::Other, Some(class)) if !unit.is_prototype => {
                 let is_device = self.units[class].is_device || self.gone.contains(&class);
                 if !is_device {
@@ -173,7 +176,7 @@ impl Source {
         starts.into_iter().nth(number)
     }
 
-    /// Overwrites a declaration, or a function's body alone, with blanks. Directives stay.
+    /// Overwrites a declaration, or only a function's body, with blanks. Preprocessor directives stay.
     fn remove(&mut self, at: usize, body_only: bool, error: Option<&str>) {
         if !self.gone.insert(at) {
             return;
@@ -213,7 +216,7 @@ impl Source {
     }
 }
 
-/// Reads declarations.
+/// Parses declarations into `units`.
 struct Reader<'t> {
     text: &'t str,
     tokens: &'t Tokens<'t>,
@@ -221,17 +224,17 @@ struct Reader<'t> {
     units: Vec<Unit>,
 }
 
-/// The words in front of the body or the end of a declaration.
+/// A declaration's tokens before its body or its end.
 #[derive(Default)]
 struct Head {
     is_device: bool,
-    /// True if something in it may be a macro that marks device code.
+    /// True if one of its words may be a macro that marks device code.
     may_be_device: bool,
     is_template: bool,
     is_class: bool,
     has_parameters: bool,
     has_value: bool,
-    /// The token of the constructor's colon.
+    /// The colon of a constructor's initialiser list, a token index.
     colon: Option<usize>,
     name: Option<String>,
     is_qualified: bool,
@@ -254,7 +257,7 @@ impl<'t> Reader<'t> {
         self.token(at).is_some_and(|token| token.kind == Kind::Mark(mark))
     }
 
-    /// Returns the token after the one that closes what `at` opens.
+    /// Returns the index after the token that closes the bracket at `at`.
     fn skip(&self, at: usize, end: usize) -> usize {
         let mut depth = 0;
         for next in at..end {
@@ -270,7 +273,7 @@ impl<'t> Reader<'t> {
         end
     }
 
-    /// Returns the token after the `>` that closes the `<` at a token.
+    /// Returns the index after the `>` that closes the `<` at `at`.
     fn skip_angles(&self, at: usize, end: usize) -> usize {
         let (mut depth, mut next) = (0, at);
         while next < end {
@@ -300,7 +303,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a declaration, and returns the token after it.
+    /// Parses one declaration. Returns the index of the token after it.
     fn declaration(&mut self, at: usize, end: usize, class: Option<usize>) -> usize {
         match self.word(at) {
             "namespace" | "inline" | "extern" if self.opens_scope(at, end).is_some() => {
@@ -310,7 +313,7 @@ impl<'t> Reader<'t> {
                 return close;
             }
             "public" | "private" | "protected" if self.is(at + 1, b':') => return at + 2,
-            // `OP(float, add)`, which stands for declarations, and needs no semicolon.
+            // A macro such as `OP(float, add)` that expands to declarations. It needs no semicolon.
             word if self.is(at + 1, b'(') && self.macros.declare.contains(word) => {
                 let close = self.skip(at + 1, end);
                 if !self.is(close, b'{') && !self.is(close, b'(') {
@@ -361,7 +364,7 @@ impl<'t> Reader<'t> {
         end
     }
 
-    /// Returns the brace of `namespace a {` or `extern "C" {`.
+    /// Returns the index of the brace in `namespace a {` or `extern "C" {`.
     fn opens_scope(&self, at: usize, end: usize) -> Option<usize> {
         let from = if self.word(at) == "inline" { at + 1 } else { at };
         match self.word(from) {
@@ -383,13 +386,13 @@ impl<'t> Reader<'t> {
                 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     }
 
-    /// Takes a token of a head, and returns the next one.
+    /// Parses one token of a head. Returns the index of the next one.
     fn in_head(&self, at: usize, end: usize, head: &mut Head) -> usize {
         let word = self.word(at);
         if !head.has_value {
             head.is_device |= self.macros.marks.contains(word);
             head.may_be_device |= self.is_macro(word);
-            // One with arguments, defined elsewhere, may stand for anything.
+            // A macro with arguments that is defined elsewhere may expand to anything.
             head.is_device |= self.is_macro(word) && self.is(at + 1, b'(') && !self.macros.all.contains(word);
         }
         match word {
@@ -398,11 +401,11 @@ impl<'t> Reader<'t> {
             "const" if !head.has_parameters => head.keeps = true,
             "operator" => {
                 head.name = Some(word.to_owned());
-                // `operator()` is a name, and its parameters follow.
+                // The first pair of parentheses in `operator()(..)` is part of the name.
                 if self.is(at + 1, b'(') && self.is(at + 2, b')') {
                     return at + 3;
                 }
-                // So are the marks of the others.
+                // For other operators the name is a run of punctuation.
                 let marks =
                     (at + 1..end).take_while(|&next| !self.is(next, b'(') && self.word(next).is_empty());
                 return at + 1 + marks.count();
@@ -415,7 +418,6 @@ impl<'t> Reader<'t> {
                     head.name = Some(word.to_owned());
                     head.is_qualified = at > 1 && self.is(at - 1, b':') && self.is(at - 2, b':');
                 }
-                // `__launch_bounds__(256)` and `alignas(16)` have arguments, and are not functions.
                 let has_arguments = matches!(
                     word,
                     "__launch_bounds__"
@@ -473,7 +475,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Adds a declaration that ends before a token, and returns that.
+    /// Adds the declaration that ends before the token `end`. Returns `end`.
     fn end_of(
         &mut self,
         from: usize,

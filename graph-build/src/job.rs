@@ -1,4 +1,7 @@
-//! The compilation of one file after the other.
+//! Compiles the source files one after the other, with up-to-date checks and rendering of errors.
+//!
+//! A file's PTX is reused if the hash of its inputs, options and compiler has not changed. Errors of all
+//! files are collected and returned together by [`Job::finish`].
 
 use crate::compiler::Compiler;
 use crate::device::{self, Failed};
@@ -10,25 +13,25 @@ use crate::version::Version;
 use crate::{Build, Error, Outcome, sources};
 use std::path::{Path, PathBuf};
 
-/// A running compilation.
+/// A compilation in progress.
 pub struct Job<'b> {
     build: &'b Build,
     manifest: &'b Path,
     out: &'b Path,
     compiler: Compiler,
     headers: Headers,
-    /// The headers of the C library, by their names.
+    /// Substitutes for the C library's headers: name and contents.
     library: Vec<(String, String)>,
     architectures: Vec<String>,
     limit: Option<Version>,
     line_info: bool,
-    /// The files that do not compile, and the texts of their errors, each once.
+    /// The files that do not compile, and the rendered errors without duplicates.
     failed: Vec<PathBuf>,
     errors: Vec<String>,
 }
 
 impl<'b> Job<'b> {
-    /// Finds the compiler and CUDA's headers.
+    /// Finds a compiler and CUDA's headers.
     pub fn new(
         build: &'b Build,
         manifest: &'b Path,
@@ -84,7 +87,7 @@ impl<'b> Job<'b> {
         })
     }
 
-    /// Compiles a file for all architectures.
+    /// Compiles a file for each architecture.
     pub fn file(
         &mut self,
         file: &Path,
@@ -103,7 +106,7 @@ impl<'b> Job<'b> {
         Ok(())
     }
 
-    /// Returns the outcome, or the errors of all files.
+    /// Returns the outcome, or the errors of all files together.
     pub fn finish(self, outcome: Outcome) -> Result<Outcome, Error> {
         if self.failed.is_empty() {
             return Ok(outcome);
@@ -129,7 +132,7 @@ impl<'b> Job<'b> {
         options
     }
 
-    /// Compiles a file if its PTX is not there, or not that of these inputs.
+    /// Compiles a file, unless its PTX exists and was made from the same inputs.
     fn one(
         &mut self,
         file: &Path,
@@ -138,7 +141,8 @@ impl<'b> Job<'b> {
         inputs: &[sources::Input],
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
-        // The hash of the inputs and of the compiler is kept in a file beside the PTX, with the warnings.
+        // The `.key` file beside the PTX holds the hash of the inputs and the compiler, followed by the
+        // warnings.
         let key = sources::key(&[&self.compiler.name(), &options.join("\n")], inputs);
         let key_file = target.with_extension("key");
         let kept = std::fs::read_to_string(&key_file).unwrap_or_default();
@@ -159,7 +163,7 @@ impl<'b> Job<'b> {
         let (ptx, log) = match made {
             Ok(made) => made,
             Err(failed) => {
-                // The PTX of before would stay, and look like that of this file.
+                // Otherwise the stale PTX would pass for that of the current source.
                 let _ = std::fs::remove_file(target);
                 self.failed.push(file.to_owned());
                 self.failed.dedup();
@@ -184,7 +188,7 @@ impl<'b> Job<'b> {
         }
     }
 
-    /// Returns true for a warning in one of CUDA's headers, which its user cannot mend.
+    /// Returns true for a warning inside a CUDA header, which the user cannot fix.
     fn is_of_cuda(&self, diagnostic: &Diagnostic) -> bool {
         diagnostic
             .file()
@@ -222,7 +226,7 @@ impl<'b> Job<'b> {
         }
     }
 
-    /// Holds the version in the PTX against the limit.
+    /// Checks the PTX's version against the limit.
     fn check_version(&self, file: &Path, ptx: &str) -> Result<(), Error> {
         match (self.limit, Version::of_ptx(ptx)) {
             (Some(limit), Some(found)) if found > limit => Err(Error::TooNew {
@@ -237,7 +241,7 @@ impl<'b> Job<'b> {
     }
 }
 
-/// Returns the warning about a source with kernels none of which is in its PTX.
+/// Returns a warning if the source has kernels but its PTX has none.
 fn no_kernel(file: &Path, ptx: &str, inputs: &[sources::Input]) -> Option<String> {
     let holds = |text: &[u8]| String::from_utf8_lossy(text).contains("__global__");
     let is_missing = !ptx.contains(".entry") && inputs.iter().any(|input| holds(&input.text));

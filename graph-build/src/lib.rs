@@ -1,65 +1,71 @@
-//! CUDA C++ to PTX in a build script, so that `#[cuweave::kernels("kernels/nn.cu")]` can prove its declaration.
+//! Compiles CUDA C++ to PTX in a build script, so that `#[cuweave::kernels("kernels/nn.cu")]` can check
+//! declarations against it.
 //!
 //! ```no_run
 //! // main of build.rs; in Cargo.toml: [build-dependencies] cuweave-build = "0.1"
 //! cuweave_build::ptx("kernels/*.cu");
 //! ```
 //!
-//! The PTX of `kernels/nn.cu` is `cuweave/kernels/nn.ptx` in `OUT_DIR`, where the macro looks for it. A file is compiled
-//! again when it, a header that it includes by name (`#include "x.cuh"`, or `<x.cuh>` from a folder of
-//! [`Build::include`]), the options or the compiler have changed.
+//! The PTX of `kernels/nn.cu` becomes `cuweave/kernels/nn.ptx` in `OUT_DIR`, where the macro looks for it.
+//! A file is recompiled if it, a header that it includes by name (`#include "x.cuh"`, or `<x.cuh>` from a
+//! folder of [`Build::include`]), the options or the compiler changed.
 //!
 //! # Compiler
 //!
-//! NVRTC, or nvcc where there is no NVRTC. `pip install "nvidia-cuda-nvrtc<13.1"` is enough: NVRTC needs neither a GPU, a
-//! driver, a toolkit nor a host compiler. Its version decides which drivers take the PTX, see [below](#defaults). These are
-//! searched in turn, and an error says what each of them lacks:
+//! NVRTC is used if it is installed, otherwise nvcc. `pip install "nvidia-cuda-nvrtc<13.1"` is enough:
+//! NVRTC needs no GPU, no driver, no toolkit and no host compiler. Its version decides which drivers accept
+//! the PTX, see [below](#defaults). The search order is as follows. If nothing is found, the error says why
+//! each place was rejected.
 //!
-//! 1. the file `CUWEAVE_NVRTC`; no other is taken if it is set;
+//! 1. the file that `CUWEAVE_NVRTC` names; if it is set, nothing else is tried;
 //! 2. the toolkits `CUDA_PATH` and `CUDA_HOME`;
 //! 3. Python's packages in `VIRTUAL_ENV`, and packages and libraries in `CONDA_PREFIX`;
-//! 4. the libraries that the system's loader knows;
+//! 4. the libraries that the system's loader finds;
 //! 5. the toolkits `/usr/local/cuda`, `/opt/cuda`, `/usr`, and that of nvcc in `PATH`;
 //! 6. the packages of `python3` in `PATH`;
 //! 7. the program `NVCC`, and nvcc in those toolkits and in `PATH`.
 //!
 //! # Sources for nvcc
 //!
-//! NVRTC compiles device code alone, and knows no headers of the host. So that sources compile as they are:
+//! NVRTC compiles device code only and has no headers of the host. To let sources for nvcc compile
+//! unchanged:
 //!
-//! - **Headers of the C library** (`stdint.h`, `stddef.h`, `limits.h`, `float.h`, `math.h`, `assert.h`, `stdio.h`,
-//!   `stdlib.h`, `string.h` and a few more, also as `cstdint` and so on) are there with what kernels use of them,
-//!   unless a folder of [`Build::include`] has one of that name. `algorithm`, `limits`, `tuple`, `type_traits`,
-//!   `utility` and their like are those of `cuda::std`, where CCCL is installed. NVRTC has the contents of
-//!   `cuda_runtime.h` built in, so that it need not be installed.
-//! - **Host code is left out.** A file that NVRTC refuses as it is, is compiled once more without functions and
-//!   variables that are the host's: those that neither `__global__`, `__device__`, `__constant__` nor `constexpr`
-//!   marks, directly or through a macro. The same holds for the headers that it includes from its own folder and from
-//!   those of [`Build::include`]. What else does not compile (classes of host code, prototypes with its types) is
-//!   left out after it, and headers of the system and of CUDA's libraries are taken as empty. Nothing that is marked
-//!   is ever left out: an error in it stays an error, which says what is missing.
-//! - Kernels that are templates are in the PTX if the source instantiates them, `template __global__ void
-//!   scale<float>(float *, int);`: launches are host code. A file with kernels, of which none is in the PTX, is a
-//!   warning.
+//! - **Headers of the C library** (`stdint.h`, `stddef.h`, `limits.h`, `float.h`, `math.h`, `assert.h`,
+//!   `stdio.h`, `stdlib.h`, `string.h` and a few more, also as `cstdint` and so on) are provided, with the
+//!   parts that kernels use. A header of that name in a folder of [`Build::include`] takes precedence.
+//!   `algorithm`, `limits`, `tuple`, `type_traits`, `utility` and similar headers map to those of
+//!   `cuda::std` if CCCL is installed. NVRTC has the contents of `cuda_runtime.h` built in, so it need not
+//!   be installed.
+//! - **Host code is removed.** If NVRTC rejects a file as written, the file is compiled again without its
+//!   host functions and variables: those that neither `__global__`, `__device__`, `__constant__` nor
+//!   `constexpr` marks, directly or through a macro. The same applies to the headers that it includes from
+//!   its own folder and from the folders of [`Build::include`]. Other declarations that do not compile
+//!   (host classes, prototypes that use their types) are removed next, and missing headers of the system
+//!   and of CUDA's libraries are replaced by empty ones. Nothing that is marked is ever removed: an error
+//!   in marked code stays an error, and the message says what it lacks.
+//! - Template kernels are in the PTX only if the source instantiates them, as in `template __global__ void
+//!   scale<float>(float *, int);`, because launches are host code. A file with kernels whose PTX contains
+//!   none of them causes a warning.
 //!
 //! # Headers
 //!
-//! nvcc knows CUDA's headers. For NVRTC they are taken from the same places, if they are of its major version:
-//! `cuda_fp16.h` and `cuda_bf16.h` are in `nvidia-cuda-runtime`, `<cub/..>`, `<cuda/std/..>` and what
-//! `cooperative_groups.h` includes in `nvidia-cuda-cccl`, what `mma.h` includes in `nvidia-cuda-crt`; for CUDA 12 in
-//! `nvidia-cuda-runtime-cu12`, `nvidia-cuda-cccl-cu12` and `nvidia-cuda-nvcc-cu12`.
+//! nvcc knows CUDA's headers. For NVRTC they are searched for in the same places and must be of its major
+//! version. `cuda_fp16.h` and `cuda_bf16.h` are in `nvidia-cuda-runtime`. `<cub/..>`, `<cuda/std/..>` and
+//! the headers that `cooperative_groups.h` includes are in `nvidia-cuda-cccl`. The headers that `mma.h`
+//! includes are in `nvidia-cuda-crt`. For CUDA 12 the packages are `nvidia-cuda-runtime-cu12`,
+//! `nvidia-cuda-cccl-cu12` and `nvidia-cuda-nvcc-cu12`.
 //!
 //! # Defaults
 //!
 //! | | default | otherwise |
 //! |---|---|---|
-//! | architecture | `compute_75`, which all devices since Turing run | [`Build::architecture`], `CUWEAVE_ARCHITECTURE` |
-//! | version of PTX | the compiler's; a warning where this machine's driver is older | [`Build::max_ptx_version`], `CUWEAVE_PTX_VERSION` |
+//! | architecture | `compute_75`, for Turing and newer devices | [`Build::architecture`], `CUWEAVE_ARCHITECTURE` |
+//! | PTX version | the compiler's; warns if the driver is older | [`Build::max_ptx_version`], `CUWEAVE_PTX_VERSION` |
 //! | line information | with cargo's debug information: on in `dev`, off in `release` | [`Build::line_info`] |
 //!
-//! Compilers emit the newest version of PTX that they know, whatever the architecture, and a driver takes those up to its
-//! own: the PTX of NVRTC 13.5 is of version 9.5 and needs a driver of CUDA 13.5. A limit on the version therefore chooses
-//! among the compilers.
+//! A compiler always emits the newest PTX version that it knows, whatever the architecture, and a driver
+//! accepts versions up to its own: the PTX of NVRTC 13.5 has version 9.5 and needs a driver of CUDA 13.5. A
+//! limit on the version therefore selects among the compilers.
 //!
 //! | CUDA | 12.4 | 12.5, 12.6 | 12.8 | 12.9 | 13.0 | 13.n |
 //! |---|---|---|---|---|---|---|
@@ -88,12 +94,12 @@ use job::Job;
 use std::path::{Path, PathBuf};
 use version::Version;
 
-/// Compiles the files that match a pattern. On an error the build fails with its message.
+/// Compiles the files that match a pattern. If that fails, the build fails with the error's message.
 pub fn ptx(pattern: &str) {
     Build::new().files(pattern).run();
 }
 
-/// A compilation: the files, the architectures and the options.
+/// A compilation: its files, architectures and options.
 ///
 /// ```no_run
 /// cuweave_build::Build::new()
@@ -122,7 +128,7 @@ impl Default for Build {
 }
 
 impl Build {
-    /// Returns a build without files, with the defaults of the crate's documentation.
+    /// Returns a build without files, with the [defaults](crate#defaults).
     #[must_use]
     pub fn new() -> Build {
         Build {
@@ -135,45 +141,46 @@ impl Build {
         }
     }
 
-    /// Adds files: a path relative to the folder of `Cargo.toml`, with `*` in its last part for any characters.
+    /// Adds files: a path relative to the folder of `Cargo.toml`. A `*` in its last component matches any
+    /// characters.
     #[must_use]
     pub fn files(mut self, pattern: &str) -> Build {
         self.patterns.push(pattern.to_owned());
         self
     }
 
-    /// Compiles for a virtual architecture, such as `compute_80`, instead of that of `CUWEAVE_ARCHITECTURE` or the default,
-    /// `compute_75`. Devices of this compute capability and newer ones run the PTX.
+    /// Compiles for one virtual architecture, such as `compute_80`. The default is `CUWEAVE_ARCHITECTURE`,
+    /// or else `compute_75`. Devices of this compute capability or newer can run the PTX.
     #[must_use]
     pub fn architecture(self, name: &str) -> Build {
         self.architectures([name])
     }
 
-    /// Compiles for these virtual architectures. The macro reads the PTX of the first; the PTX of each other one is
-    /// written beside it, as `nn.compute_90.ptx`.
+    /// Compiles for several virtual architectures. The macro reads the PTX of the first one. The PTX of
+    /// each other one is written beside it, as `nn.compute_90.ptx`.
     #[must_use]
     pub fn architectures<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Build {
         self.architectures = names.into_iter().map(str::to_owned).collect();
         self
     }
 
-    /// Passes by compilers whose PTX is of a newer version, instead of the limit in `CUWEAVE_PTX_VERSION` or none. If no
-    /// compiler remains, the error names those found and the package to install.
+    /// Skips compilers that emit a newer PTX version. The default is `CUWEAVE_PTX_VERSION`, or else no
+    /// limit. If no compiler remains, the error names those that were found and the package to install.
     #[must_use]
     pub fn max_ptx_version(mut self, major: u32, minor: u32) -> Build {
         self.limit = Some(Version::new(major, minor));
         self
     }
 
-    /// Puts the lines of the source into the PTX (`-lineinfo`) or leaves them out. Profilers, compute-sanitizer and errors
-    /// about the PTX name them; the code is the same.
+    /// Includes source lines in the PTX (`-lineinfo`), or omits them. Profilers, compute-sanitizer and
+    /// errors about the PTX show them. The generated code is the same.
     #[must_use]
     pub fn line_info(mut self, on: bool) -> Build {
         self.line_info = Some(on);
         self
     }
 
-    /// Adds a folder of headers, relative to the folder of `Cargo.toml`. It is searched before CUDA's.
+    /// Adds an include folder, relative to the folder of `Cargo.toml`. It is searched before CUDA's.
     #[must_use]
     pub fn include(mut self, folder: impl Into<PathBuf>) -> Build {
         self.includes.push(folder.into());
@@ -187,20 +194,22 @@ impl Build {
         self
     }
 
-    /// Compiles the files that have changed. On an error the build script ends, and the build fails with its message.
+    /// Compiles the files that changed. If that fails, the build script exits and the build fails with the
+    /// error's message.
     pub fn run(&self) {
         if let Err(error) = self.compile() {
             say("error", &error.to_string());
-            // Cargo fails the build for the lines; for another status it would print them twice.
+            // Cargo fails the build because of the `error` lines. With a nonzero status it would print them
+            // twice.
             std::process::exit(0);
         }
     }
 
-    /// Compiles the files that have changed. Returns the PTX files, in the order of the sources. Warnings are printed for
-    /// cargo.
+    /// Compiles the files that changed. Returns the PTX files in the order of the sources. Prints warnings
+    /// for cargo.
     ///
     /// # Errors
-    /// An [`Error`]. Those that the compiler finds in the files come together.
+    /// Returns an [`Error`]. Errors that the compiler reports are collected over all files.
     pub fn compile(&self) -> Result<Vec<PathBuf>, Error> {
         let environment = Environment::of_process();
         let folder = |name| environment.variable(name).map(PathBuf::from).ok_or(Error::NoBuildScript(name));
@@ -219,7 +228,7 @@ impl Build {
         Ok(outcome.made)
     }
 
-    /// Returns a warning if the driver of this machine does not take the PTX.
+    /// Returns a warning if this machine's driver does not accept the PTX.
     fn older_driver(&self, made: &[PathBuf]) -> Option<String> {
         let ptx =
             made.iter().filter_map(|path| Version::of_ptx(&std::fs::read_to_string(path).ok()?)).max()?;
@@ -236,7 +245,7 @@ impl Build {
                     files.push(file);
                 }
             }
-            // The folder itself: a file that is added later may match the pattern.
+            // Watch the folder too: a file added later may match the pattern.
             outcome.seen.extend(manifest.join(pattern).parent().map(Path::to_owned));
         }
         let mut job = Job::new(self, manifest, out, environment)?;
@@ -249,10 +258,10 @@ impl Build {
     }
 }
 
-/// Returns the warning about PTX that a driver does not take.
+/// Returns the warning about PTX that is too new for a driver.
 fn too_old(ptx: Version, driver: Version) -> Option<String> {
     let needed = ptx.driver_of_ptx();
-    // CUDA 12.5 and 12.6 have one version of PTX.
+    // Compare PTX versions, because CUDA 12.5 and 12.6 share one.
     (ptx > driver.ptx_of_cuda()).then(|| {
         format!(
             "the PTX is of version {ptx}, which needs a driver of CUDA {needed} or newer, and this machine's is of CUDA {driver}\n  = help: \
@@ -264,7 +273,7 @@ fn too_old(ptx: Version, driver: Version) -> Option<String> {
     })
 }
 
-/// Prints the lines of a message for cargo, without the word that cargo puts before each.
+/// Prints each line of a message as a cargo directive, without the severity that cargo adds itself.
 fn say(kind: &str, message: &str) {
     for line in message.lines() {
         let line = line.strip_prefix(kind).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line);
@@ -278,7 +287,7 @@ struct Outcome {
     made: Vec<PathBuf>,
     /// The files and folders that the PTX depends on.
     seen: Vec<PathBuf>,
-    /// The texts of warnings, each once.
+    /// The warnings, without duplicates.
     warnings: Vec<String>,
 }
 

@@ -1,11 +1,14 @@
-//! Headers of the C library and of the host's libraries, which NVRTC has none of.
+//! Substitutes for headers that NVRTC lacks: those of the C library and of the host's libraries.
 //!
-//! Sources for nvcc include them for what NVRTC has built in (mathematics, `printf`, `assert`), for types and limits,
-//! which the texts below have, and for their host code. A header of the user's with the same name comes first.
+//! Sources for nvcc include them for three reasons: for functions that NVRTC has built in (mathematics,
+//! `printf`, `assert`), for types and limits, and for their host code. The texts below provide the types
+//! and limits. A header of the same name in one of the user's folders takes precedence. [`crate::device`]
+//! passes the result to NVRTC.
 
 use std::path::PathBuf;
 
-/// The headers with a text, and that text. Types are those of `<cuda/std/cstdint>`, so that both may be included.
+/// The headers of the C library with their substitute texts. The types equal those of `<cuda/std/cstdint>`,
+/// so that a source may include both.
 const TEXTS: [(&str, &str); 12] = [
     ("assert.h", "#ifdef NDEBUG\n#undef assert\n#define assert(e) ((void)0)\n#endif\n"),
     ("float.h", FLOAT),
@@ -24,10 +27,10 @@ const TEXTS: [(&str, &str); 12] = [
     ("string.h", "#include <stddef.h>\n"),
 ];
 
-/// The header of what nvcc includes in every file, among it `cuda_runtime.h` with headers of C.
+/// A header for what nvcc includes in every file: `cuda_runtime.h`, and with it some headers of C.
 pub const IMPLIED: &str = "cuweave/implied.h";
 
-/// Functions that `<cmath>` has in `std`.
+/// The functions that `<cmath>` declares in `std`.
 const OF_CMATH: &str = "abs fabs fmod remainder fma fmax fmin fdim exp exp2 expm1 log log10 log2 log1p pow sqrt cbrt hypot sin cos tan \
      asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma ceil floor trunc round nearbyint rint lround llround \
      ldexp frexp modf scalbn logb ilogb copysign nextafter isnan isinf isfinite signbit";
@@ -172,7 +175,7 @@ const MATH: &str = "#pragma once
 #endif
 ";
 
-/// The functions of `<algorithm>` for device code, where the headers of CCCL are not installed.
+/// Substitutes for `<algorithm>` in device code, used if CCCL's headers are not installed.
 const ALGORITHM: &str = "#pragma once
 namespace std {
 template <class T> __device__ constexpr const T &min(const T &a, const T &b) { return b < a ? b : a; }
@@ -180,7 +183,7 @@ template <class T> __device__ constexpr const T &max(const T &a, const T &b) { r
 }
 ";
 
-/// Headers of CUDA whose contents NVRTC has built in.
+/// CUDA headers whose contents are built into NVRTC.
 const BUILT_IN: [&str; 6] = [
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -190,18 +193,19 @@ const BUILT_IN: [&str; 6] = [
     "driver_types.h",
 ];
 
-/// Headers with a dot in their name that only host code uses: of the system, of graphics, and of CUDA's libraries.
+/// Headers with a dot in their name that only host code uses: those of the system, of graphics, and of
+/// CUDA's libraries.
 const OF_THE_HOST: &str = "conio.h cublas.h cublasLt.h cublas_v2.h cudaEGL.h cudaGL.h cuda_profiler_api.h cudnn.h cufft.h cufftXt.h cufftw.h \
      curand.h cusolverDn.h cusolverSp.h cusolverRf.h cusparse.h cusparse_v2.h cutensor.h ctype.h dirent.h dlfcn.h errno.h fcntl.h \
      getopt.h glob.h io.h libgen.h locale.h malloc.h memory.h mpi.h nccl.h npp.h nppi.h npps.h nvToolsExt.h nvml.h nvrtc.h omp.h process.h \
      pthread.h sched.h semaphore.h signal.h strings.h time.h tchar.h unistd.h windows.h Windows.h winsock2.h cuda_gl_interop.h \
      cuda_egl_interop.h cuda_vdpau_interop.h cuda_d3d11_interop.h";
 
-/// Folders of such headers.
+/// Folders whose headers only host code uses.
 const FOLDERS_OF_THE_HOST: [&str; 12] =
     ["sys", "GL", "GLFW", "GLUT", "GLES2", "GLES3", "EGL", "X11", "nvtx3", "linux", "arpa", "netinet"];
 
-/// Returns the headers that are given to NVRTC by name: those that are not in these folders.
+/// Returns the headers to pass to NVRTC, name and text. A header found in `folders` is omitted.
 pub fn named(folders: &[PathBuf]) -> Vec<(String, String)> {
     let is_missing = |name: &str| !folders.iter().any(|folder| folder.join(name).is_file());
     let mut all: Vec<(String, String)> = Vec::new();
@@ -219,7 +223,7 @@ pub fn named(folders: &[PathBuf]) -> Vec<(String, String)> {
         all.push((name.to_owned(), text.to_owned()));
     }
     all.extend(BUILT_IN.map(|name| (name.to_owned(), String::new())));
-    // Headers of C++ that CCCL has for devices, in `cuda::std`.
+    // C++ headers that CCCL provides for devices in `cuda::std`.
     for name in ["algorithm", "array", "functional", "limits", "numeric", "tuple", "type_traits", "utility"] {
         let inside = folders.iter().any(|folder| folder.join("cuda/std").join(name).is_file());
         let text = match name {
@@ -240,7 +244,7 @@ pub fn named(folders: &[PathBuf]) -> Vec<(String, String)> {
     all
 }
 
-/// Returns the declarations that bring names into `std`, once.
+/// Returns guarded `using` declarations that bring names into `std`.
 fn in_std<'n>(guard: &str, names: impl Iterator<Item = &'n str>) -> String {
     let uses: String = names.map(|name| format!("using ::{name};\n")).collect();
     format!("#ifndef CUWEAVE_{guard}\n#define CUWEAVE_{guard}\nnamespace std {{\n{uses}}}\n#endif\n")
@@ -252,8 +256,8 @@ fn sized() -> Vec<String> {
     sizes.chain(["intptr_t", "uintptr_t", "intmax_t", "uintmax_t"].map(str::to_owned)).collect()
 }
 
-/// Returns true for a header that nothing but host code uses: those of C++ (all that have no dot), of the system, of
-/// graphics and of CUDA's libraries for the host.
+/// Returns true for a header that only host code uses: C++ headers (all names without a dot), and headers
+/// of the system, of graphics and of CUDA's host libraries.
 pub fn is_of_the_host(header: &str) -> bool {
     let folder = header.split_once('/').map(|(folder, _)| folder);
     match folder {
@@ -262,7 +266,8 @@ pub fn is_of_the_host(header: &str) -> bool {
     }
 }
 
-/// Returns the text that stands for a header of host code: what it includes of CUDA's headers for device code.
+/// Returns the replacement text of a host header. For cuBLAS it includes the device headers that the
+/// original includes.
 pub fn stand_in(header: &str) -> &'static str {
     if header.starts_with("cublas") {
         "#pragma once\n#if __has_include(<cuda_bf16.h>)\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#endif\n"

@@ -1,4 +1,4 @@
-//! Logs of NVRTC and nvcc, rewritten in the style of rustc.
+//! Parses the logs of NVRTC and nvcc into diagnostics, and renders them in rustc's style.
 
 use std::path::Path;
 
@@ -7,35 +7,35 @@ use std::path::Path;
 pub struct Diagnostic {
     pub is_error: bool,
     pub message: String,
-    /// The file and the line.
+    /// The file and the line number.
     place: Option<(String, u32)>,
-    /// The line of the source and the column, counted from 0.
+    /// The text of the source line, and the column counted from 0.
     source: Option<(String, usize)>,
-    /// The length of the mark; that of the word at the column if there is none.
+    /// The length of the underline. If None, it is the length of the word at the column.
     width: Option<usize>,
-    /// Notes, and help that this crate adds.
+    /// The compiler's notes, and the help that this crate adds.
     pub more: Vec<String>,
 }
 
 impl Diagnostic {
-    /// Returns the file that it is about.
+    /// Returns the file of the diagnostic.
     pub fn file(&self) -> Option<&Path> {
         self.place.as_ref().map(|(file, _)| Path::new(file))
     }
 
-    /// Returns its line and column, both counted from 1; no column where the compiler gives none.
+    /// Returns the line and column, both counted from 1. The column is None if the compiler printed none.
     pub fn position(&self) -> Option<(u32, Option<usize>)> {
         let column = self.source.as_ref().map(|(_, column)| column + 1);
         self.place.as_ref().map(|(_, line)| (*line, column))
     }
 
-    /// Returns the header that the compiler does not find, if that is the error.
+    /// Returns the header that the compiler did not find, if that is the error.
     pub fn missing_header(&self) -> Option<&str> {
         let rest = self.message.split_once(" open source file `")?.1;
         rest.split('`').next()
     }
 
-    /// Moves the mark to a part of the source, if it is in the line.
+    /// Moves the underline to `part`, if the source line contains it.
     pub fn mark(&mut self, part: &str) {
         if let Some((source, column)) = &mut self.source
             && let Some(at) = source.find(part)
@@ -45,7 +45,7 @@ impl Diagnostic {
         }
     }
 
-    /// Returns its text, with the path relative to `manifest` if it is below it.
+    /// Renders the diagnostic. Paths below `manifest` are shown relative to it.
     pub fn render(&self, manifest: &Path) -> String {
         let word = if self.is_error { "error" } else { "warning" };
         let mut text = format!("{word}: {}", self.message);
@@ -61,7 +61,7 @@ impl Diagnostic {
                 let word =
                     source.chars().skip(*column).take_while(|c| c.is_alphanumeric() || *c == '_').count();
                 let width = self.width.unwrap_or(word).max(1);
-                // Marks stand below their column only if tabs are spaces.
+                // Tabs are expanded so that the underline aligns with its column.
                 let shown = |text: &str| text.replace('\t', "    ");
                 let before: String = source.chars().take(*column).collect();
                 let (blank, marks) = (" ".repeat(shown(&before).chars().count()), "^".repeat(width));
@@ -77,7 +77,8 @@ impl Diagnostic {
 
 const INSTANTIATED: &str = "note: in the ";
 
-/// Returns the errors and warnings of a log. A log that fits no known form is one error where `failed`, else none.
+/// Returns the errors and warnings of a log. If `failed` is true and no error was recognised, the whole log
+/// becomes one error.
 pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
     let mut in_note = false;
@@ -100,7 +101,7 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
             });
         } else if let Some(last) = all.last_mut() {
             if let Some(text) = instantiation(line) {
-                // The last of what may be dozens is the user's.
+                // There may be dozens of instantiation lines. The last one is in the user's code.
                 last.more.retain(|line| !line.starts_with(INSTANTIATED));
                 last.more.push(format!("{INSTANTIATED}{}", sentence(text)));
             } else if !in_note && let Some(rest) = line.strip_prefix("  ") {
@@ -108,7 +109,7 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
             }
         }
     }
-    // The column is that of the marks; a source without them has none.
+    // The column comes from the line with the mark. Without that line it is unknown.
     for diagnostic in &mut all {
         diagnostic.source.take_if(|(_, column)| *column == usize::MAX);
     }
@@ -126,7 +127,7 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
     all
 }
 
-/// Takes an indented line that follows a heading: the source, then the mark below it.
+/// Takes an indented line after a heading: first the source line, then the line with the mark.
 fn follow(last: &mut Diagnostic, rest: &str) {
     match &mut last.source {
         None => last.source = Some((rest.to_owned(), usize::MAX)),
@@ -137,7 +138,7 @@ fn follow(last: &mut Diagnostic, rest: &str) {
     }
 }
 
-/// Returns the instantiation that an indented line tells of; an empty one for the line before them.
+/// Returns the instantiation that an indented line reports. Empty for the line that introduces them.
 fn instantiation(line: &str) -> Option<&str> {
     let text = line.strip_prefix("  ")?.trim();
     let rest = text.strip_prefix("detected during").map(|rest| rest.trim_start_matches(':').trim());
@@ -152,7 +153,8 @@ enum Kind {
 
 type Heading<'l> = (Option<(String, u32)>, Kind, &'l str);
 
-/// Returns the parts of a line such as `a.cu(4): error: ..`, `a.cu(3): warning #177-D: ..` or `nvrtc: error: ..`.
+/// Splits the first line of a diagnostic, such as `a.cu(4): error: ..`, `a.cu(3): warning #177-D: ..` or
+/// `nvrtc: error: ..`.
 fn heading(line: &str) -> Option<Heading<'_>> {
     if let Some(message) = line.strip_prefix("nvrtc: error: ") {
         return Some((None, Kind::Error, message));
@@ -177,7 +179,7 @@ fn heading(line: &str) -> Option<Heading<'_>> {
     None
 }
 
-/// Returns a message with its names in backticks, where the compiler writes double quotes.
+/// Replaces double quotes by backticks if they are balanced.
 fn sentence(message: &str) -> String {
     let balanced = message.matches('"').count().is_multiple_of(2);
     if balanced { message.replace('"', "`") } else { message.to_owned() }

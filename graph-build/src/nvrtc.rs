@@ -1,4 +1,7 @@
-//! NVRTC, loaded at run time.
+//! Bindings to NVRTC, which is loaded at run time.
+//!
+//! Functions are looked up by name at each call, with the signatures of nvrtc.h. Apart from
+//! [`crate::version`], which asks the driver for its version, this is the only `unsafe` code of the crate.
 #![allow(unsafe_code)]
 
 use crate::version::Version;
@@ -11,27 +14,27 @@ type Program = *mut c_void;
 /// The loaded library.
 pub struct Nvrtc {
     library: Library,
-    /// The library of built-in functions, which NVRTC opens by its name alone.
+    /// The library of built-in functions. NVRTC opens it by name only, so it must be loaded already.
     _builtins: Option<Library>,
     path: PathBuf,
     version: Version,
 }
 
 impl Nvrtc {
-    /// Opens a library, by its path or by a name that the system's loader knows.
+    /// Opens NVRTC by its path, or by a name that the system's loader finds.
     ///
     /// # Errors
-    /// The reason, with the path.
+    /// Returns the reason, with the path.
     pub fn open(path: &Path) -> Result<Nvrtc, String> {
         let shown = path.display();
-        // SAFETY: loading NVRTC runs no code that depends on this process.
+        // SAFETY: NVRTC has no load-time code that depends on the state of this process.
         let library = unsafe { Library::new(path) }.map_err(|error| {
             let text = cause(&error);
             let text = text.strip_prefix(&format!("{shown}: ")).unwrap_or(&text).to_owned();
             format!("`{shown}` cannot be loaded: {text}")
         })?;
         let (mut major, mut minor) = (0 as c_int, 0 as c_int);
-        // SAFETY: the signature is that of nvrtc.h; both pointers are valid for the call.
+        // SAFETY: the signature is that of nvrtc.h. Both pointers are valid for the call.
         let status = unsafe {
             let version: libloading::Symbol<'_, unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int> =
                 library
@@ -43,18 +46,19 @@ impl Nvrtc {
             (0, Ok(major), Ok(minor)) => Version::new(major, minor),
             _ => return Err(format!("`{shown}` does not say its version: error {status}")),
         };
-        // A name is also that of a library which another thread has opened by its path.
+        // The loader resolves a name to a library that is already open, even if another thread opened it by
+        // its path.
         let path = file_of(&library).unwrap_or_else(|| path.to_owned());
-        // Some versions, such as the wheel of 13.0, look for it in the system's folders only, not beside themselves.
+        // Some versions, such as the wheel of 13.0, search only the system's folders for it, not their own.
         let builtins = path.parent().filter(|folder| !folder.as_os_str().is_empty()).and_then(|folder| {
             let file = folder.join(format!("libnvrtc-builtins.so.{version}"));
-            // SAFETY: it holds data for NVRTC.
+            // SAFETY: the builtins library only holds data for NVRTC.
             file.is_file().then(|| unsafe { Library::new(file) }.ok()).flatten()
         });
         Ok(Nvrtc { library, _builtins: builtins, path, version })
     }
 
-    /// Returns the file, or the name that the system's loader knows.
+    /// Returns the library's file, or the name given to the system's loader.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -63,11 +67,11 @@ impl Nvrtc {
         self.version
     }
 
-    /// Returns the architectures that it compiles for, such as `compute_75`; none if it does not say them.
+    /// Returns the supported architectures, such as `compute_75`. Empty if NVRTC is too old to report them.
     pub fn architectures(&self) -> Vec<String> {
         let mut count = 0 as c_int;
         let mut numbers;
-        // SAFETY: as in nvrtc.h; the array has as many elements as the library asked for.
+        // SAFETY: signatures as in nvrtc.h. The array has as many elements as the library reports.
         let status = unsafe {
             let counted =
                 self.library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"nvrtcGetNumSupportedArchs\0");
@@ -84,8 +88,8 @@ impl Nvrtc {
         numbers.iter().map(|number| format!("compute_{number}")).collect()
     }
 
-    /// Compiles the text of a file. `headers` are names with texts, which come before files of these names. Returns
-    /// the PTX and the log, or the log as the error.
+    /// Compiles a source text. `headers` holds names and texts, and takes precedence over files of the same
+    /// names. Returns the PTX and the log. The error is the log.
     pub fn compile(
         &self,
         source: &Path,
@@ -95,7 +99,7 @@ impl Nvrtc {
     ) -> Result<(String, String), String> {
         let text = CString::new(text).map_err(|_| "the file has a NUL byte".to_owned())?;
         let name = CString::new(source.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
-        // A header with a NUL byte is left to NVRTC.
+        // A header that contains a NUL byte is not passed. NVRTC reads it from its file.
         let headers: Vec<(CString, CString)> = headers
             .iter()
             .filter_map(|(name, text)| {
@@ -109,7 +113,7 @@ impl Nvrtc {
         let program = self.program(&text, &name, &headers)?;
         let result = self.run(program, &options);
         let mut program = program;
-        // SAFETY: as in nvrtc.h; the program was made by `program` and is not used afterwards.
+        // SAFETY: signature as in nvrtc.h. The program was created by `program` and is not used afterwards.
         unsafe {
             if let Ok(destroy) =
                 self.library.get::<unsafe extern "C" fn(*mut Program) -> c_int>(b"nvrtcDestroyProgram\0")
@@ -133,7 +137,8 @@ impl Nvrtc {
         let names: Vec<*const c_char> = headers.iter().map(|(name, _)| name.as_ptr()).collect();
         let texts: Vec<*const c_char> = headers.iter().map(|(_, text)| text.as_ptr()).collect();
         let count = c_int::try_from(headers.len()).map_err(|error| error.to_string())?;
-        // SAFETY: as in nvrtc.h; the strings end in NUL and outlive the call, and both lists have as many as are given.
+        // SAFETY: signature as in nvrtc.h. The strings are NUL-terminated and outlive the call. Both lists
+        // have `count` elements.
         let status = unsafe {
             let create: libloading::Symbol<'_, Create> =
                 self.library.get(b"nvrtcCreateProgram\0").map_err(|error| error.to_string())?;
@@ -144,7 +149,8 @@ impl Nvrtc {
 
     fn run(&self, program: Program, options: &[CString]) -> Result<(String, String), String> {
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        // SAFETY: as in nvrtc.h; the count is that of the pointers, each to a string that ends in NUL.
+        // SAFETY: signature as in nvrtc.h. The count is that of the pointers, and each points to a
+        // NUL-terminated string.
         let status = unsafe {
             let compile: libloading::Symbol<
                 '_,
@@ -164,11 +170,13 @@ impl Nvrtc {
         self.text(program, b"nvrtcGetPTXSize\0", b"nvrtcGetPTX\0").map(|ptx| (ptx, log))
     }
 
-    /// Returns a text of the program; `size_of` and `get` name the functions that return its size and its bytes.
+    /// Returns a text of the program. `size_of` and `get` are the names of the functions that return its
+    /// size and its bytes.
     fn text(&self, program: Program, size_of: &[u8], get: &[u8]) -> Result<String, String> {
         let mut size = 0usize;
         let mut bytes;
-        // SAFETY: as in nvrtc.h; the buffer has the size that the library asked for, its last byte a NUL.
+        // SAFETY: signatures as in nvrtc.h. The buffer has the size that the library reports, including the
+        // final NUL.
         let status = unsafe {
             let size_of: libloading::Symbol<'_, unsafe extern "C" fn(Program, *mut usize) -> c_int> =
                 self.library.get(size_of).map_err(|error| error.to_string())?;
@@ -186,7 +194,7 @@ impl Nvrtc {
     }
 }
 
-/// Returns the file that a library was loaded from, if the system says it.
+/// Returns the file that a library was loaded from. None if the system does not know it.
 #[cfg(unix)]
 fn file_of(library: &Library) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
@@ -204,7 +212,7 @@ fn file_of(library: &Library) -> Option<PathBuf> {
     }
     let null = std::ptr::null_mut::<c_void>();
     let mut info = Info { file: null.cast(), base: null, symbol: null.cast(), address: null };
-    // SAFETY: as in dlfcn.h; the name ends in NUL and stays while the library is open.
+    // SAFETY: signature as in dlfcn.h. The name is NUL-terminated and valid while the library is open.
     let file = unsafe {
         let symbol = library.get::<unsafe extern "C" fn()>(b"nvrtcVersion\0").ok()?;
         if dladdr(*symbol as *const c_void, &mut info) == 0 || info.file.is_null() {
@@ -221,7 +229,7 @@ fn file_of(_: &Library) -> Option<PathBuf> {
     None
 }
 
-/// Returns the system's text for a library that does not load.
+/// Returns the system's message for a library that cannot be loaded.
 fn cause(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -1,4 +1,4 @@
-//! Source files: those that match a pattern, the headers that they include, and a hash of both.
+//! Finds source files and the headers that they include, and hashes their contents.
 
 use crate::Error;
 use crate::environment::entries;
@@ -9,11 +9,11 @@ use std::path::{Component, Path, PathBuf};
 pub struct Input {
     pub path: PathBuf,
     pub text: Vec<u8>,
-    /// The names by which it is included; none for the source itself.
+    /// The names by which it is included. Empty for the source file itself.
     pub names: Vec<String>,
 }
 
-/// Returns the files that match a pattern, relative to the manifest's folder, sorted.
+/// Returns the files that match a pattern, relative to the manifest's folder. Sorted.
 pub fn matching(manifest: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
     let path = path.strip_prefix(manifest).unwrap_or(path);
@@ -29,7 +29,8 @@ pub fn matching(manifest: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     Err(Error::NoSource { pattern: pattern.to_owned(), nearby: nearby(manifest, folder) })
 }
 
-/// Returns the `.cu` files of a folder, or if it has none those of the manifest's folder and of the folders in it.
+/// Returns the `.cu` files of a folder. If there are none, returns those of the manifest's folder and its
+/// subfolders, at most 8.
 fn nearby(manifest: &Path, folder: &Path) -> Vec<PathBuf> {
     let files = in_folder(manifest, folder, "*.cu");
     if !files.is_empty() {
@@ -40,7 +41,7 @@ fn nearby(manifest: &Path, folder: &Path) -> Vec<PathBuf> {
     folders.flat_map(|folder| in_folder(manifest, &folder, "*.cu")).take(8).collect()
 }
 
-/// Returns the files of a folder whose names match a pattern, sorted.
+/// Returns the files of a folder whose names match a pattern. Sorted.
 fn in_folder(manifest: &Path, folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let all = entries(&manifest.join(folder)).into_iter();
     all.filter(|(name, path)| path.is_file() && fits(pattern, name))
@@ -48,8 +49,8 @@ fn in_folder(manifest: &Path, folder: &Path, pattern: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the path of a source below `OUT_DIR/cuweave`, where `#[cuweave::kernels]` looks for its PTX: `..` is `__`, so
-/// that nothing is written outside.
+/// Returns a source's path below `OUT_DIR/cuweave`, where `#[cuweave::kernels]` looks for its PTX. `..`
+/// becomes `__`, so that nothing is written outside that folder.
 pub fn below(file: &Path) -> PathBuf {
     let parts = file.components().filter_map(|part| match part {
         Component::ParentDir => Some(OsStr::new("__")),
@@ -59,7 +60,7 @@ pub fn below(file: &Path) -> PathBuf {
     parts.collect()
 }
 
-/// Returns true if a name matches a pattern in which `*` stands for any characters.
+/// Returns true if a name matches a pattern. Each `*` matches any characters.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -72,9 +73,9 @@ pub fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns a source and all headers that it includes by name, each once: `"x.cuh"` beside the file that includes it and in
-/// the folders, `<x.cuh>` in the folders. Headers that are not found are left out: they are CUDA's, or the compiler
-/// reports them.
+/// Returns a source and all headers that it includes by name, without duplicates. `"x.cuh"` is searched for
+/// beside the including file and in the folders, `<x.cuh>` in the folders only. Headers that are not found
+/// are skipped: they are CUDA's, or the compiler will report them.
 pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let source = manifest.join(file);
     let text = std::fs::read(&source).map_err(|error| Error::File { path: source.clone(), source: error })?;
@@ -103,7 +104,8 @@ pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Resul
     Ok(inputs)
 }
 
-/// Returns `x.cuh` for the lines `#include "x.cuh"` and `#include <x.cuh>`, and true for the first.
+/// Parses an `#include` line. Returns true for `#include "x.cuh"`, false for `#include <x.cuh>`, and the
+/// name.
 pub fn included(line: &str) -> Option<(bool, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
     match rest.strip_prefix('"') {
@@ -112,7 +114,7 @@ pub fn included(line: &str) -> Option<(bool, &str)> {
     }
 }
 
-/// Returns the FNV-1a hash of the settings and the contents of the inputs.
+/// Returns the FNV-1a hash of the settings and the contents of the inputs. Lengths are hashed, too.
 pub fn key(settings: &[&str], inputs: &[Input]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {

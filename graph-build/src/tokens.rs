@@ -1,19 +1,21 @@
-//! The tokens of C++, as far as its declarations need them.
+//! A tokenizer for C++, just precise enough to find declarations.
+//!
+//! It skips comments, keeps literals whole, and collects `#define`s. It does not preprocess. Used by
+//! [`crate::host`].
 
 use std::collections::HashMap;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A name or keyword.
     Word,
-    /// A literal.
+    /// A string, character or number.
     Literal,
     /// One byte of punctuation.
     Mark(u8),
 }
 
-/// A token: its kind and the bytes that it stands in.
+/// A token: its kind and its byte range in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     pub kind: Kind,
@@ -21,26 +23,26 @@ pub struct Token {
     pub end: usize,
 }
 
-/// The tokens of a text, without comments and directives, and its macros.
+/// The tokens of a text, without comments and directives, and the macros that it defines.
 #[derive(Default)]
 pub struct Tokens<'t> {
     pub all: Vec<Token>,
-    /// Macros, each with the text that replaces it.
+    /// Maps each macro's name to its replacement, parameters included.
     pub macros: HashMap<&'t str, &'t str>,
 }
 
-/// An `#if` that is open.
+/// An open `#if`.
 struct Group {
-    /// The braces that were open at its beginning.
+    /// The brace depth at the `#if`.
     depth: i32,
-    /// True in a branch whose tokens are left out.
+    /// True while inside a branch whose tokens are skipped.
     skips: bool,
-    /// True for `#if 0`, whose other branch counts.
+    /// True while inside the dead branch of `#if 0`.
     is_off: bool,
 }
 
-/// Reads the tokens of a text. Of branches of an `#if` that open or close braces one counts: they are the same
-/// declaration, written twice.
+/// Tokenizes a text. If the branches of an `#if` open or close braces, they are alternative spellings of
+/// one declaration: only the first branch is kept.
 pub fn read(text: &str) -> Tokens<'_> {
     let bytes = text.as_bytes();
     let mut found = Tokens::default();
@@ -93,7 +95,7 @@ pub fn read(text: &str) -> Tokens<'_> {
                 }
             }
             _ if byte.is_ascii_digit() => {
-                // A quote between digits separates them.
+                // `'` between digits is a separator.
                 while at < bytes.len() && (is_name(bytes[at]) || matches!(bytes[at], b'.' | b'\'')) {
                     at += 1;
                 }
@@ -121,7 +123,7 @@ pub fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Returns the end of a line, with those that a backslash joins to it.
+/// Returns the end of a line, including the lines joined to it by backslashes.
 fn line_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < bytes.len() {
@@ -144,7 +146,7 @@ fn quoted(bytes: &[u8], from: usize) -> usize {
     (at + 1).min(bytes.len())
 }
 
-/// Returns the end of a raw string, whose quote stands at `from`.
+/// Returns the end of a raw string whose quote is at `from`.
 fn raw(text: &str, from: usize) -> usize {
     let rest = &text[from + 1..];
     let Some(open) = rest.find('(') else { return text.len() };

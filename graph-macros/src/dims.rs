@@ -1,4 +1,7 @@
-//! Lengths, bounds and extents: from an expression to a polynomial, to the tokens that compute it, to its text.
+//! Lengths, bounds and extents of the source: from a Rust expression to a polynomial, to the code that
+//! evaluates it, and to its text. The polynomial is for the checks: two bounds are compared symbolically,
+//! and subexpressions that are not `+`, `-`, `*` become opaque variables, equal if their tokens are
+//! ([`key`]). The code ([`Term`]) is evaluated when the graph is built.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,19 +15,19 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprMethodCall, Lit, Type};
 
-/// A length or bound in all its forms.
+/// A length or bound: its polynomial, its code and its text.
 #[derive(Clone)]
 pub struct Bound {
-    /// Its polynomial, which the checks compare.
+    /// The polynomial that the checks compare.
     pub poly: Poly,
-    /// Its code, which the build evaluates.
+    /// The code that is evaluated when the graph is built.
     pub term: Term,
     /// The source text.
     pub text: String,
 }
 
 impl Bound {
-    /// A constant.
+    /// Returns a constant bound.
     pub fn constant(value: u64) -> Bound {
         Bound {
             poly: Poly::constant(i128::from(value)),
@@ -33,30 +36,32 @@ impl Bound {
         }
     }
 
-    /// Makes the length of a buffer that a call returns: the build knows it.
+    /// Returns the length of a buffer that a call returns. Its value is known only when the graph is built.
     pub fn extent(buffer: BufferId, name: &str, symbols: &mut Symbols) -> Bound {
         let text = format!("the length of `{name}`");
         Bound { poly: symbols.opaque(&format!("extent {buffer}"), &text), term: Term::Extent(buffer), text }
     }
 
-    /// Makes the length of a buffer that is a part of an argument: the build knows it.
+    /// Returns the length of a buffer inside a record or list argument. Its value is known only when the
+    /// graph is built.
     pub fn length(part: PartId, name: &str, symbols: &mut Symbols) -> Bound {
         let text = format!("the length of `{name}`");
         Bound { poly: symbols.opaque(&format!("length {part}"), &text), term: Term::Length(part), text }
     }
 
-    /// Makes the number of elements of a list; `tokens` compute it as a `Dim`.
+    /// Returns the number of elements of a list. `tokens` compute it as a `Dim`.
     pub fn count(list: &Expr, tokens: TokenStream, symbols: &mut Symbols) -> Bound {
         let len: Expr = syn::parse_quote!(#list.len());
         let (key, text) = (key(&len), compact(&len));
         Bound { poly: symbols.opaque(&key, &text), term: Term::Leaf(Rc::new((tokens, key))), text }
     }
 
-    /// Makes the bound of an expression over the arguments.
+    /// Returns the bound that an expression over the arguments describes.
     ///
-    /// `as_written` is false if values were substituted for loop variables, so that the text differs from the source.
+    /// `as_written` is false if values were substituted for loop variables. The text is then made from the
+    /// polynomial.
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
-        // The common case: a name, whose key is computed once.
+        // Fast path: most expressions are a single name.
         if let Expr::Path(path) = expr
             && let Some(name) = path.path.get_ident()
         {
@@ -69,7 +74,7 @@ impl Bound {
         Bound { poly, term: Term::of(expr, integers), text }
     }
 
-    /// Returns `self + other`, for the bound of a slice of a slice.
+    /// Returns `self + other`, the bound of a slice of a slice.
     pub fn plus(&self, other: &Bound, symbols: &mut Symbols) -> Bound {
         match (self.poly.as_constant(), other.poly.as_constant()) {
             (Some(0), _) => return other.clone(),
@@ -86,30 +91,31 @@ impl Bound {
     }
 }
 
-/// An expression over checked 64-bit integers: operators of the table over the user's expressions.
+/// The code of a bound: checked 64-bit operations over literals, loop indices, lengths and the user's
+/// expressions.
 #[derive(Clone)]
 pub enum Term {
     /// A literal.
     Constant(u64),
-    /// The variable of a loop that is unrolled when the graph is built.
+    /// The index of a loop that is unrolled when the graph is built.
     Variable(VariableId),
-    /// The length of the buffer that a name stands for.
+    /// The length of the buffer that a name denotes.
     Extent(BufferId),
-    /// The length of a part of an argument.
+    /// The length of a component of a record or list argument.
     Length(PartId),
-    /// An expression that rustc computes: its tokens, which give a `Dim`, and its [`key`].
+    /// An expression that rustc compiles: tokens that evaluate to a `Dim`, and the expression's [`key`].
     Leaf(Rc<(TokenStream, String)>),
-    /// An operator and its sides.
+    /// A binary operator and its operands.
     Operation(Op, Rc<(Term, Term)>),
 }
 
 impl Term {
-    /// Makes the term of an expression; see [`dim_tokens`].
+    /// Translates an expression. Mirrors [`dim_tokens`].
     fn of(expr: &Expr, integers: &BTreeSet<String>) -> Term {
         match expr {
             Expr::Paren(inner) => Term::of(&inner.expr, integers),
             Expr::Group(inner) => Term::of(&inner.expr, integers),
-            // In a type of fewer bits the arithmetic is that type's.
+            // In a narrower type the arithmetic is that type's, so the expression stays a leaf.
             Expr::Call(_)
                 if untyped(expr).is_some_and(|(inner, ty)| is_wide(ty) && is_integer(inner, integers)) =>
             {
@@ -135,7 +141,7 @@ impl Term {
                 let variable = path.path.get_ident().and_then(|name| turn_of(&name.to_string()));
                 variable.map_or_else(|| Term::leaf(expr), Term::Variable)
             }
-            // Of signed integers, too, whose method is unstable.
+            // `Dim` has `next_multiple_of` for signed integers, too, where the standard method is unstable.
             Expr::MethodCall(call) if rounding(call, integers).is_some() => {
                 Term::Leaf(Rc::new((dim_tokens(expr, integers), key(expr))))
             }
@@ -147,7 +153,7 @@ impl Term {
         Term::Leaf(Rc::new((wrapped(expr), key(expr))))
     }
 
-    /// Its operations in postfix; a leaf is numbered by `leaf`.
+    /// Appends the operations in postfix order. `leaf` numbers the leaves.
     pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> LeafId) {
         match self {
             Term::Constant(value) => code.push(Op::Constant(*value)),
@@ -164,14 +170,14 @@ impl Term {
     }
 }
 
-/// Returns an expression whose type is given. Arithmetic on it in bounds is that of the expression.
+/// Wraps an expression so that rustc knows its type. In bounds, its arithmetic remains that of `value`.
 pub fn typed(ty: &Type, value: &Expr) -> Expr {
     let span = value.span();
     let call = quote_spanned!(span=> ::cuweave::__private::typed::<#ty>(#value));
     syn::parse2(call).unwrap_or_else(|_| value.clone())
 }
 
-/// Returns the expression inside one whose type is given, and the type.
+/// Undoes [`typed`]: returns the expression and the type. None for any other expression.
 pub fn untyped(expr: &Expr) -> Option<(&Expr, &Type)> {
     let Expr::Call(call) = expr else { return None };
     let Expr::Path(path) = &*call.func else { return None };
@@ -188,7 +194,7 @@ pub fn untyped(expr: &Expr) -> Option<(&Expr, &Type)> {
     }
 }
 
-/// Returns the variable of a name, as expressions spell it.
+/// Returns the symbol of a name, the same one that expressions get for it.
 pub fn variable(name: &Ident, symbols: &mut Symbols) -> Poly {
     let mut key = String::new();
     name_key(name, &mut key);
@@ -199,7 +205,7 @@ fn poly(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Poly
     transparent(expr, integers, symbols).unwrap_or_else(|| symbols.opaque(&key(expr), &compact(expr)))
 }
 
-/// Returns the polynomial of an expression of `+`, `-`, `*`, literals and names.
+/// Returns the polynomial of an expression built from `+`, `-`, `*`, literals and names.
 fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Option<Poly> {
     match expr {
         Expr::Paren(inner) => Some(poly(&inner.expr, integers, symbols)),
@@ -207,7 +213,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
         Expr::Call(_) => untyped(expr)
             .filter(|(inner, _)| is_integer(inner, integers))
             .map(|(inner, _)| poly(inner, integers, symbols)),
-        // All lengths are computed in 64 bits, so widening an integer changes nothing.
+        // Lengths are computed in 64 bits, so widening changes nothing.
         Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
             Some(poly(&cast.expr, integers, symbols))
         }
@@ -224,7 +230,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     }
 }
 
-/// Returns true if the tokens of an expression show that it is arithmetic on integers.
+/// Returns true if the tokens alone show that the expression is integer arithmetic.
 pub fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     match expr {
         Expr::Paren(inner) => is_integer(&inner.expr, integers),
@@ -261,7 +267,7 @@ fn is_wide(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("usize") || path.path.is_ident("u64"))
 }
 
-/// Returns the integer and the literal of `integer.next_multiple_of(4)`.
+/// Splits `integer.next_multiple_of(4)` into the integer and the literal.
 fn rounding<'e>(call: &'e ExprMethodCall, integers: &BTreeSet<String>) -> Option<(&'e Expr, u32)> {
     let (true, [Expr::Lit(literal)]) =
         (call.method == "next_multiple_of", &*call.args.iter().collect::<Vec<_>>())
@@ -273,7 +279,7 @@ fn rounding<'e>(call: &'e ExprMethodCall, integers: &BTreeSet<String>) -> Option
     is_integer(&call.receiver, integers).then_some((&*call.receiver, to))
 }
 
-/// Returns the multiples in a length, which are variables of its polynomial.
+/// Returns the `next_multiple_of` terms of a length. Each is an opaque variable of the length's polynomial.
 pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<Rounded> {
     match expr {
         Expr::Paren(inner) => rounded(&inner.expr, integers, symbols),
@@ -297,7 +303,7 @@ pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     }
 }
 
-/// Returns the quotients by literals in a length, which are variables of its polynomial.
+/// Returns the quotients by a literal in a length. Each is an opaque variable of the length's polynomial.
 pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<Quotient> {
     match expr {
         Expr::Paren(inner) => divided(&inner.expr, integers, symbols),
@@ -315,7 +321,7 @@ pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
             }
             all
         }
-        // Rounded up, it is the quotient of a larger number.
+        // `n.div_ceil(by)` is the quotient of `n + by - 1`.
         Expr::MethodCall(call) if call.method == "div_ceil" && is_integer(&call.receiver, integers) => {
             let of = poly(&call.receiver, integers, symbols);
             let by = call.args.first().and_then(divisor);
@@ -330,7 +336,7 @@ pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     }
 }
 
-/// Returns a literal divisor.
+/// Returns the value of a positive literal divisor.
 fn divisor(expr: &Expr) -> Option<u32> {
     match expr {
         Expr::Paren(inner) => divisor(&inner.expr),
@@ -343,7 +349,8 @@ fn divisor(expr: &Expr) -> Option<u32> {
     }
 }
 
-/// Returns tokens of type `Dim`: operators stay, and are checked; other expressions are wrapped.
+/// Returns tokens of type `Dim`. Operators stay and become checked; other expressions are wrapped in
+/// `dim(..)`.
 pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
         Expr::Paren(inner) => {
@@ -357,7 +364,8 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
         Expr::Binary(binary) if checked(&binary.op).is_some() => {
             let (left, right) = (dim_tokens(&binary.left, integers), dim_tokens(&binary.right, integers));
             let op = binary.op;
-            // A sum of thousands of terms stays flat: rustc takes fewer nested parentheses.
+            // Keep sums flat: rustc limits the depth of nested parentheses, and a sum may have thousands of
+            // terms.
             match binds_as_tight(&binary.left, &op) {
                 true => quote!(#left #op (#right)),
                 false => quote!((#left) #op (#right)),
@@ -381,7 +389,7 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     }
 }
 
-/// Returns true if an expression is the left side of an operator without parentheses.
+/// Returns true if `left` needs no parentheses as the left operand of `op`.
 fn binds_as_tight(left: &Expr, op: &BinOp) -> bool {
     let is_sum = |op: &BinOp| matches!(op, BinOp::Add(_) | BinOp::Sub(_));
     match left {
@@ -394,14 +402,15 @@ fn wrapped(expr: &Expr) -> TokenStream {
     quote_spanned!(expr.span()=> ::cuweave::__private::dim(#expr))
 }
 
-/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names
-/// alike.
+/// Identifies an expression by its tokens: expressions with equal keys are the same Rust code with the same
+/// name resolution.
 ///
-/// The key holds literals as they are written, and each name with its hygiene context: a `macro_rules!` can introduce a
-/// local that is not the user's local of the same spelling. Spaces and comments between tokens make no difference.
+/// The key contains literals as written, and each name with its hygiene context, because a `macro_rules!`
+/// can introduce a local that differs from the user's local of the same spelling. White space and comments
+/// do not matter.
 pub fn key(expr: &Expr) -> String {
     let mut text = String::new();
-    // Most are names, and there are tens of thousands in a large function.
+    // Fast path: most expressions are names, and a large function has tens of thousands of them.
     match expr {
         Expr::Path(path) if path.path.get_ident().is_some() => {
             path.path.get_ident().into_iter().for_each(|name| name_key(name, &mut text));
@@ -434,7 +443,7 @@ fn tokens_key(tokens: TokenStream, text: &mut String) {
             }
             TokenTree::Literal(literal) => text.push_str(&literal.to_string()),
         }
-        // Occurs in the text of a literal only if an escape is written out.
+        // NUL cannot occur in a token's text: in a literal it would be written as an escape.
         text.push('\u{0}');
     }
 }
@@ -442,21 +451,20 @@ fn tokens_key(tokens: TokenStream, text: &mut String) {
 fn name_key(name: &Ident, text: &mut String) {
     let spelling = name.to_string();
     text.push_str(&spelling);
-    // A constant is an item: its meaning does not depend on the context of its name.
+    // A constant is an item, and items resolve without regard to hygiene.
     if !spelling.contains(char::is_lowercase) {
         return;
     }
-    // rustc formats a span as `#3 bytes(10..11)`; the first part is the hygiene context, which has no stable API. If
-    // the format differs, all contexts count as one.
+    // rustc prints a span as `#3 bytes(10..11)`. The first part is the hygiene context, for which there is
+    // no stable API. If the format changes, all contexts count as equal.
     let span = format!("{:?}", name.span());
     if let Some((context, _)) = span.split_once(' ').filter(|(context, _)| context.starts_with('#')) {
         text.push_str(context);
     }
 }
 
-/// Returns the text of an expression without the spaces that printing tokens adds.
+/// Returns the text of an expression without the spaces that printing tokens inserts.
 pub fn compact(expr: &Expr) -> String {
-    // Most are names, and there are tens of thousands in a large function.
     if let Expr::Path(path) = expr
         && let Some(name) = path.path.get_ident()
     {
@@ -466,15 +474,15 @@ pub fn compact(expr: &Expr) -> String {
     text.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")").replace(" :: ", "::")
 }
 
-/// The name by which generated code knows the variable of a loop that is unrolled when the graph is built.
+/// The prefix of a loop index in generated code, for loops that are unrolled when the graph is built.
 const TURN: &str = "__turn_";
 
-/// Returns the name of a loop's variable in generated code.
+/// Returns the name of a loop index in generated code.
 pub fn turn(variable: VariableId) -> Ident {
     Ident::new(&format!("{TURN}{variable}"), Span::mixed_site())
 }
 
-/// Returns the variable that a name of generated code stands for.
+/// Returns the loop index that a generated name denotes.
 pub fn turn_of(name: &str) -> Option<VariableId> {
     name.strip_prefix(TURN)?.parse().ok().map(VariableId::from_u32)
 }

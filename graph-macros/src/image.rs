@@ -1,4 +1,6 @@
-//! The file behind `#[kernels("path")]`.
+//! Reads the file that `#[kernels("path")]` names.
+//!
+//! A `.cu` path refers to the PTX that `cuweave_build` compiled from it.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -11,20 +13,21 @@ use syn::{Expr, Lit};
 
 use crate::report::Report;
 
-/// A file of kernels.
+/// A file that contains kernels.
 pub struct Image {
-    /// The path in the source text.
+    /// The path as written.
     pub path: String,
-    /// An expression for its bytes. `include_bytes!` makes cargo compile the crate again when the file changes.
+    /// An expression that evaluates to its bytes. `include_bytes!` makes cargo recompile the crate when the
+    /// file changes.
     pub bytes: TokenStream,
-    /// Its contents, if it could be read.
+    /// Its contents. None if it could not be read.
     pub contents: Option<Vec<u8>>,
     /// The attribute's argument.
     pub span: Span,
 }
 
 impl Image {
-    /// Reads the attribute's arguments, and reports faults in them.
+    /// Parses the attribute's argument and reads the file. Reports faults.
     pub fn of(attribute: TokenStream, report: &mut Report) -> Image {
         let span = attribute.span();
         let mut image = Image { path: String::new(), bytes: quote!(&[]), contents: None, span };
@@ -60,13 +63,13 @@ impl Image {
     }
 }
 
-/// The reason why there is no file.
+/// The error if there is no file.
 struct Missing {
     message: String,
     help: &'static str,
 }
 
-/// Returns the file that a path of the attribute names.
+/// Returns the file that the attribute's path names.
 fn located(path: &str) -> PathBuf {
     let file = Path::new(path);
     match std::env::var_os("CARGO_MANIFEST_DIR") {
@@ -79,8 +82,8 @@ fn is_source(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "cu")
 }
 
-/// Returns the PTX that the build script compiled from a CUDA C++ file: `cuweave_build::ptx` puts it under its path in
-/// `OUT_DIR`.
+/// Returns the PTX that the build script compiled from a CUDA C++ file. `cuweave_build::ptx` writes it to
+/// the same path below `OUT_DIR`.
 fn compiled(path: &str) -> Result<PathBuf, Missing> {
     let help = "in `build.rs`, call `cuweave_build::ptx(\"kernels/*.cu\")` of the crate `cuweave-build`, which compiles with NVRTC or nvcc; or declare the PTX";
     if !located(path).is_file() {
@@ -98,8 +101,8 @@ fn compiled(path: &str) -> Result<PathBuf, Missing> {
     }
 }
 
-/// Returns the path of a source below `OUT_DIR/cuweave`, as `cuweave_build` has it: relative to the manifest's folder,
-/// with `__` for `..`.
+/// Returns a source's path below `OUT_DIR/cuweave`, following the same rule as `cuweave_build`: relative to
+/// the manifest's folder, with `__` for `..`.
 fn below(path: &str) -> PathBuf {
     let path = Path::new(path);
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
@@ -111,7 +114,7 @@ fn below(path: &str) -> PathBuf {
     parts.collect()
 }
 
-/// Returns the value of a string literal, `concat!` or `env!`.
+/// Evaluates a string literal, `concat!` or `env!`.
 fn text(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Paren(inner) => text(&inner.expr),

@@ -1,8 +1,10 @@
-//! `#[kernels("path")] unsafe extern "ptx-kernel" { .. }`: an item for each kernel.
+//! Expands `#[kernels("path")] unsafe extern "ptx-kernel" { .. }`: declares an item per kernel, checked
+//! against the PTX.
 //!
-//! The item is a struct with braces: it is in the namespace of types alone, so an argument or a local may have the
-//! kernel's name. `load` is for users. Launches in graph functions call `__launch`, and rustc checks the arguments
-//! there against the declaration; they find the item by `__ITEM` (`graph/paths.rs`). Nothing else of the block has a name in the user's module.
+//! The item is a struct with braces. It exists only in the type namespace, so an argument or a local may
+//! have the kernel's name. Users call its `load`. Launches in graph functions call its `__launch`, whose
+//! bounds let rustc check the arguments against the declaration. They find the item through `__ITEM`
+//! (`graph/paths.rs`). No other name is added to the user's module.
 
 use cuweave_core::codes::Code;
 use cuweave_ptx::coverage::Outline;
@@ -65,13 +67,14 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     quote!(#errors #vouched #module #words)
 }
 
-/// Returns an empty block with the user's `unsafe`, which the lint `unsafe_code` looks for, and the levels of lints that stand on it.
+/// Generates an empty block with the user's `unsafe` token, which the lint `unsafe_code` must see, and the
+/// block's lint levels.
 fn vouched(block: &ItemForeignMod) -> Option<TokenStream> {
     let unsafety = block.unsafety.as_ref()?;
     let levels = block.attrs.iter().filter(|attribute| {
         let is_level =
             ["allow", "warn", "deny", "forbid"].iter().any(|level| attribute.path().is_ident(level));
-        // An expectation of another lint is not met by an empty block.
+        // An empty block would not fulfil the expectation of another lint.
         let expects = attribute.path().is_ident("expect") && names_unsafe_code(attribute);
         is_level || expects
     });
@@ -107,16 +110,16 @@ fn head(block: &ItemForeignMod, report: &mut Report) {
     }
 }
 
-/// The items of one kernel, without those that all kernels of a block share.
+/// The generated items of one kernel.
 struct Item {
     definition: TokenStream,
     implementation: TokenStream,
 }
 
-/// A kernel of a block.
+/// A kernel as declared in a block.
 struct DeclaredKernel<'b> {
     function: &'b ForeignItemFn,
-    /// Its name in the PTX: that of `#[link_name = ".."]`, or the function's.
+    /// The name in the PTX: that in `#[link_name = ".."]`, or else the function's.
     entry: String,
     parameters: Vec<Parameter>,
 }
@@ -167,7 +170,7 @@ impl<'b> DeclaredKernel<'b> {
         let text = proof::plain(name);
         let linked = (*entry != text).then(|| quote!(.linked(#entry)));
         let private = quote!(::cuweave::__private);
-        // Hygienic: no parameter's name can collide with it.
+        // Mixed-site, so that it cannot collide with a parameter's name.
         let launch = Ident::new("launch", Span::mixed_site());
         let given = Ident::new("given", Span::mixed_site());
         let buffers = parameters
@@ -219,7 +222,8 @@ impl<'b> DeclaredKernel<'b> {
 
                 #limits
 
-                // Takes exactly the user's arguments, so that rustc reports their number as the user counts them.
+                // Takes exactly the user's arguments, so that rustc's message about a wrong number counts
+                // as the user does.
                 #[doc(hidden)]
                 pub fn __launch<#(#generics),*>(self, #(#arguments),*) -> #private::Arguments {
                     let mut #launch = #private::Arguments::new(
@@ -234,17 +238,18 @@ impl<'b> DeclaredKernel<'b> {
     }
 }
 
-/// Returns the method `load` of a kernel.
+/// Generates the method `load` of a kernel.
 fn load() -> TokenStream {
     quote! {
-        /// Loads the module of the kernel's file into a context, and keeps it loaded as long as the value lives.
+        /// Loads the module of the kernel's file into a context. The module stays loaded until the result
+        /// is dropped.
         ///
-        /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that
-        /// is kept is loaded once for all graphs, and those are built faster.
+        /// A graph loads its kernels' modules itself, and unloads them after its last launch. If a module
+        /// is kept loaded, it is loaded only once for all graphs, and building them is faster.
         ///
         /// # Errors
         ///
-        /// A module that the driver refuses: the error says why.
+        /// The driver rejects the module. The error contains its reason.
         pub fn load(
             ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
         ) -> ::cuweave::Result<::cuweave::Loaded> {
@@ -253,7 +258,7 @@ fn load() -> TokenStream {
     }
 }
 
-/// Returns the facts of the file that the kernel's description holds.
+/// Generates the calls that record the kernel's proved facts in its description.
 fn facts(checked: Option<&Checked>) -> TokenStream {
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
@@ -271,30 +276,31 @@ fn facts(checked: Option<&Checked>) -> TokenStream {
 /// The generated code for the parameters of a kernel.
 #[derive(Default)]
 struct Parts {
-    /// The generic parameters of `__launch`, one for each buffer.
+    /// The generic parameters of `__launch`, one per buffer.
     generics: Vec<TokenStream>,
-    /// The arguments of `__launch`.
+    /// The parameters of `__launch`.
     arguments: Vec<TokenStream>,
     /// The statements of `__launch` that add the arguments.
     steps: Vec<TokenStream>,
-    /// The scalars among arguments whose types are known only at run time.
+    /// The statements that fetch scalars whose types are known only at run time (the builder's).
     given_scalars: Vec<TokenStream>,
-    /// The statements that add such arguments.
+    /// The statements that add arguments whose types are known only at run time.
     given_steps: Vec<TokenStream>,
-    /// The entries of the kernel's table of parameters.
+    /// The entries of the kernel's parameter table.
     table: Vec<TokenStream>,
-    /// The numbers that the kernel does not take, with their positions.
+    /// The contract numbers, which the kernel does not take, with their positions.
     contract: Vec<TokenStream>,
-    /// The checks that elements accept all bits.
+    /// The assertions that every bit pattern of an element is valid.
     any_bits: TokenStream,
 }
 
-/// Returns the generated code for the parameters of a kernel. `launch` and `given` are the names of the variables in it.
+/// Generates the code for the parameters of a kernel. `launch` and `given` are the names of variables in
+/// it.
 fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, given: &Ident) -> Parts {
     let private = quote!(::cuweave::__private);
     let mut parts = Parts::default();
     let integers = proof::integers(parameters);
-    // The index among those that the kernel takes.
+    // The index among the parameters that the kernel takes.
     let mut i = 0;
     for (given_as, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
@@ -366,7 +372,7 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
     parts
 }
 
-/// Returns the call that records how a kernel updates a buffer by atomics.
+/// Generates the call that records how a kernel's atomics update a buffer.
 fn updates(found: &Update) -> TokenStream {
     let private = quote!(::cuweave::__private);
     match found {
@@ -377,7 +383,7 @@ fn updates(found: &Update) -> TokenStream {
     }
 }
 
-/// Returns the entry of a buffer in the kernel's table of parameters.
+/// Generates the entry of a buffer in the kernel's parameter table.
 fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unproved]) -> TokenStream {
     let private = quote!(::cuweave::__private);
     let mut entry = quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind));
@@ -410,7 +416,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
     entry
 }
 
-/// Returns the items, followed by an unnamed constant that holds the module that they share.
+/// Generates the items, and an unnamed constant that holds the module they share.
 fn module(image: &Image, items: &[Item]) -> TokenStream {
     let definitions = items.iter().map(|item| &item.definition);
     let implementations = items.iter().map(|item| &item.implementation);

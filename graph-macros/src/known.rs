@@ -1,5 +1,5 @@
-//! The names of the kernels and graph functions that this compiler process has expanded, for suggestions in errors. A name
-//! that is expanded later, or in another crate, is missing: nothing but suggestions may rest on this.
+//! The names of the kernels and graph functions that this compiler process has expanded, for suggestions in
+//! errors. Names expanded later or in another crate are missing, so only suggestions may depend on this.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub enum Known {
 
 static NAMES: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
 
-/// Words of other languages and crates, and the statements that they stand for.
+/// Names from other languages and crates, each with the statement to use instead.
 const FOREIGN: [(&str, &str); 12] = [
     ("drop", "free(b);"),
     ("dealloc", "free(b);"),
@@ -32,12 +32,13 @@ const FOREIGN: [(&str, &str); 12] = [
     ("malloc", "let b = alloc::<f32>(len);"),
 ];
 
-/// Adds a name.
+/// Records the name of an expanded item.
 pub fn add(name: &str, kind: Known) {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), kind);
 }
 
-/// Returns the advice on a name that may be no item of this kind: the statement or the name that may be meant.
+/// Returns a suggestion for a name that may be unresolved: a statement to write, or a similar name. None if
+/// the name is known.
 pub fn suggestion(name: &str, kind: Known) -> Option<String> {
     let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if names.contains_key(name) {
@@ -49,7 +50,7 @@ pub fn suggestion(name: &str, kind: Known) -> Option<String> {
     }
     let words: Vec<&str> = Kind::words().chain(["swap"]).filter(|_| kind == Known::Graph).collect();
     let known = names.iter().filter(|(_, of)| **of == kind).map(|(name, _)| name.as_str());
-    // The nearest of a one-letter name is any other.
+    // Any other one-letter name is equally near to a one-letter name.
     let near = nearest(name, words.into_iter().chain(known)).filter(|_| name.len() > 2)?;
     Some(format!("did you mean `{near}`?"))
 }

@@ -1,4 +1,4 @@
-//! The names that stand for something else in an expression, such as the variable of a loop, and their substitution.
+//! Substitutes names in expressions, such as loop indices and scalars named by `let`.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -7,37 +7,38 @@ use syn::{BinOp, Expr, Lit};
 
 use crate::dims::untyped;
 
-/// The meaning of a name of a graph function in an expression.
+/// The substitution for a name in expressions.
 #[derive(Clone)]
 pub enum Meaning {
-    /// The variable of a loop that is unrolled while the crate compiles.
+    /// The index of a loop that is unrolled at compile time.
     Number(i128),
-    /// A variable of a loop that is unrolled when the graph is built, or a `let` of a scalar.
+    /// The index of a loop that is unrolled when the graph is built, or a scalar named by `let`.
     Expression(Box<Expr>),
-    /// A part of an argument.
+    /// A component of an argument.
     Place(Box<Expr>),
 }
 
-/// A name and what it stands for.
+/// A name and its substitution.
 pub struct NamedMeaning {
     pub name: String,
     pub meaning: Meaning,
 }
 
-/// Returns what a name stands for: where several names are the same, the innermost comes last.
+/// Returns the substitution for a name. If a name occurs several times in `among`, the innermost one comes
+/// last and wins.
 fn meaning_of<'m>(name: &Ident, among: &'m [NamedMeaning]) -> Option<&'m Meaning> {
     among.iter().rev().find(|known| *name == known.name).map(|known| &known.meaning)
 }
 
-/// Replaces the names of an expression by their meanings.
+/// Substitutes the names in an expression.
 pub struct Substitute<'v> {
-    /// The names in scope, the innermost last.
+    /// The names in scope, innermost last.
     pub variables: &'v [NamedMeaning],
 }
 
 impl VisitMut for Substitute<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        // A part of a part is named as it is, a part alone is borrowed.
+        // The base of a field, an index or a method call is substituted without taking a reference.
         let base = match expr {
             Expr::Field(field) => Some(&mut field.base),
             Expr::Index(index) => Some(&mut index.expr),
@@ -69,7 +70,7 @@ impl VisitMut for Substitute<'_> {
                     *expr = (**meaning).clone();
                     return;
                 }
-                // A scalar, or a part that a function of the user's takes.
+                // A scalar, or a component passed to one of the user's functions.
                 Meaning::Place(place) => {
                     *expr = located(place, ident.span());
                     return;
@@ -83,12 +84,14 @@ impl VisitMut for Substitute<'_> {
     }
 }
 
-/// Returns an expression of which rustc reports errors at a place; its names resolve as they did.
+/// Returns an expression located at `at`, so that rustc reports errors about it there. Name resolution is
+/// unchanged.
 pub fn located(expr: &Expr, at: Span) -> Expr {
     syn::parse2(located_tokens(expr.to_token_stream(), at)).unwrap_or_else(|_| expr.clone())
 }
 
-/// Returns tokens of which rustc reports errors at a place; their names resolve as they did.
+/// Returns tokens located at `at`, so that rustc reports errors about them there. Name resolution is
+/// unchanged.
 pub fn located_tokens(tokens: TokenStream, at: Span) -> TokenStream {
     let one = |mut token: TokenTree| {
         let span = token.span().located_at(at);
@@ -101,7 +104,8 @@ pub fn located_tokens(tokens: TokenStream, at: Span) -> TokenStream {
     tokens.into_iter().map(one).collect()
 }
 
-/// Returns the value of an expression of literals and variables of unrolled loops.
+/// Evaluates an expression of literals and of indices of unrolled loops. None if it contains anything else,
+/// or overflows.
 pub fn constant(expr: &Expr, variables: &[NamedMeaning]) -> Option<i128> {
     match expr {
         Expr::Paren(inner) => constant(&inner.expr, variables),

@@ -1,4 +1,4 @@
-//! The parameters of a declared kernel.
+//! Parses the parameters of a declared kernel.
 
 use cuweave_core::codes::Code;
 use cuweave_ptx::nearest::nearest;
@@ -9,34 +9,33 @@ use syn::{Expr, FnArg, ForeignItemFn, Pat, PatIdent, ReturnType, Type, TypeArray
 
 use crate::report::Report;
 
-/// A kernel's parameter.
+/// A parameter of a kernel.
 pub struct Parameter {
-    /// Its name.
     pub name: Ident,
     /// The span of the whole parameter.
     pub span: Span,
-    /// Its kind.
     pub kind: ParameterKind,
 }
 
-/// The kinds of parameters.
+/// The kind of a parameter.
 pub enum ParameterKind {
     /// A scalar, by value.
     Scalar(Box<Type>),
     /// A buffer.
     Buffer {
-        /// The accesses that are declared.
+        /// The declared access.
         access: Access,
-        /// The type of the elements.
+        /// The element type.
         element: Box<Type>,
         /// The number of elements.
         len: Box<Expr>,
-        /// True for an `Option`: a launch may give none.
+        /// True for an `Option`: a launch may pass none.
         optional: bool,
-        /// For a table of pointers: what they point to. Its elements are `cuweave::Ptr<T>` or `cuweave::PtrMut<T>`.
+        /// For a table of pointers, the buffers that it points to. Its elements are `cuweave::Ptr<T>` or
+        /// `cuweave::PtrMut<T>`.
         pointee: Option<Box<Pointee>>,
     },
-    /// A number of the contract, for lengths alone: a launch gives it, and the kernel does not take it.
+    /// A `#[contract]` number, used only in lengths: the launch passes it, but the kernel does not take it.
     Contract(Box<Type>),
 }
 
@@ -44,13 +43,13 @@ pub enum ParameterKind {
 pub struct Pointee {
     /// True for `PtrMut`: the kernel may write them.
     pub mutable: bool,
-    /// The type of their elements.
+    /// The element type.
     pub element: Type,
-    /// The number of elements of each.
+    /// The number of elements of each buffer.
     pub len: Expr,
 }
 
-/// Returns the type of the elements of a table of pointers to buffers.
+/// Returns the element type of a table of pointers.
 pub fn pointer(element: &Type, mutable: bool, span: Span) -> Type {
     match mutable {
         true => syn::parse_quote_spanned!(span=> ::cuweave::PtrMut<#element>),
@@ -64,18 +63,18 @@ impl Parameter {
         !matches!(self.kind, ParameterKind::Contract(_))
     }
 
-    /// Returns true if a launch may give none for it.
+    /// Returns true if a launch may pass none for it.
     pub fn is_optional(&self) -> bool {
         matches!(self.kind, ParameterKind::Buffer { optional: true, .. })
     }
 
-    /// Returns true if lengths may name it.
+    /// Returns true if lengths may mention it.
     pub fn is_number(&self) -> bool {
         matches!(self.kind, ParameterKind::Scalar(_) | ParameterKind::Contract(_))
     }
 }
 
-/// The accesses of a declared buffer.
+/// The declared access to a buffer.
 #[derive(Clone, Copy)]
 pub enum Access {
     /// `&[T; len]`
@@ -103,7 +102,7 @@ impl Access {
     }
 }
 
-/// Returns the parameters that are in the language, and reports the others.
+/// Parses the parameters of a kernel. Reports those that are not part of the language.
 pub fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Parameter> {
     let head = &function.sig;
     if !head.generics.params.is_empty() {
@@ -124,7 +123,8 @@ pub fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Paramete
     parameters
 }
 
-/// Reports names in lengths that the declaration does not declare. A name without a lower-case letter is that of a constant.
+/// Reports names in lengths that are not declared. A name without a lower-case letter is taken as a
+/// constant.
 fn lengths(function: &ForeignItemFn, parameters: &[Parameter], report: &mut Report) {
     let name = |input: &FnArg| match input {
         FnArg::Typed(typed) => match &*typed.pat {
@@ -274,14 +274,14 @@ fn table(array: &TypeArray, pointee: Pointee) -> ParameterKind {
     }
 }
 
-/// Reports a type that no parameter has.
+/// Reports a type that no parameter can have.
 fn not_a_parameter(ty: &Type, help: &str, report: &mut Report) -> Option<Parameter> {
     let message = "this type is not part of the language in the parameters of a kernel";
     report.error(ty.span(), Code::CW001, message, &[], Some(help));
     None
 }
 
-/// Returns `T` of `Option<T>`.
+/// Returns the `T` in `Option<T>`.
 pub fn of_option(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Path(path) => inside_option(path),
@@ -289,7 +289,7 @@ pub fn of_option(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns `T` of the path `Option<T>`.
+/// Returns the `T` in the path `Option<T>`.
 pub fn inside_option(path: &syn::TypePath) -> Option<&Type> {
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
@@ -299,7 +299,8 @@ pub fn inside_option(path: &syn::TypePath) -> Option<&Type> {
     }
 }
 
-/// Returns the names in a length that may be those of parameters: without names of functions, and those that it binds itself.
+/// Returns the free names in a length that may denote parameters: neither called functions nor names bound
+/// in the expression.
 fn free_names(len: &Expr) -> Vec<Ident> {
     #[derive(Default)]
     struct Free {
@@ -329,8 +330,8 @@ fn free_names(len: &Expr) -> Vec<Ident> {
     names
 }
 
-/// Returns what `Ptr<[T; len]>` and `PtrMut<[T; len]>` point to, `None` inside if that is no buffer; `None` for other
-/// types.
+/// Parses `Ptr<[T; len]>` and `PtrMut<[T; len]>`. `Some(None)` if the pointee is not a buffer, None for
+/// other types.
 fn pointee(ty: &Type) -> Option<Option<Pointee>> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -347,7 +348,7 @@ fn pointee(ty: &Type) -> Option<Option<Pointee>> {
     })
 }
 
-/// Returns the wrapper and `T` of `MaybeUninit<T>` or `Atomic<T>`.
+/// Returns the wrapper's name and the `T` in `MaybeUninit<T>` or `Atomic<T>`.
 fn wrapped(ty: &Type) -> Option<(&'static str, Type)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;

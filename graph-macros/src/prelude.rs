@@ -1,6 +1,8 @@
-//! Crates and modules with `#![no_implicit_prelude]`. rustc resolves `#[diagnostic::..]` by a prelude, and an attribute
-//! that it does not resolve is an error. A macro is not told whether there is one: it looks for the words in the files
-//! around the item. Only the text of errors rests on this.
+//! Detects modules with `#![no_implicit_prelude]`.
+//!
+//! rustc resolves `#[diagnostic::..]` through the prelude, and an unresolved attribute is an error. A macro
+//! cannot ask if there is a prelude, so it searches the surrounding files for the words. Only the texts of
+//! errors depend on the result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
-/// Returns the attribute with the text that rustc shows where a trait is not implemented, if rustc resolves it.
+/// Generates the attribute that sets rustc's message for an unimplemented trait. Empty if rustc would not
+/// resolve the attribute.
 pub fn on_unimplemented(message: &str, label: &str, note: &str) -> TokenStream {
     if !is_there() {
         return TokenStream::new();
@@ -17,10 +20,10 @@ pub fn on_unimplemented(message: &str, label: &str, note: &str) -> TokenStream {
     quote!(#[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)])
 }
 
-/// Returns false if the file of the macro's call, one that may declare its module, or the root of the crate does
-/// without a prelude.
+/// Returns false if the file of the macro call, a file that may declare its module, or the crate root turns
+/// the prelude off.
 fn is_there() -> bool {
-    /// The answers for the files of this compiler process.
+    /// The results for the files of this compiler process.
     static FILES: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
     let Some(file) = Span::call_site().local_file() else { return true };
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,8 +34,8 @@ fn has_none(file: &Path) -> bool {
     std::fs::read_to_string(file).is_ok_and(|text| text.contains("no_implicit_prelude"))
 }
 
-/// Returns the files that may declare the module of a file, itself, and the root of the crate, which is an argument of
-/// rustc.
+/// Returns the file itself, the files that may declare its module, and the crate root, which is an argument
+/// of rustc.
 fn around(file: &Path) -> Vec<PathBuf> {
     let root = std::env::args_os()
         .map(PathBuf::from)

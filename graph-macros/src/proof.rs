@@ -1,4 +1,6 @@
-//! Checks the declared kernels against their PTX, and reports differences at the declaration.
+//! Checks declared kernels against their PTX, and reports differences at the declaration.
+//!
+//! The analysis is [`cuweave_ptx::declare`]. Sizes of types that only rustc knows become const assertions.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +20,8 @@ use crate::image::Image;
 use crate::parameters::{Access, Parameter, ParameterKind};
 use crate::report::Report;
 
-/// A declared kernel, with the spans of faults. `parameters` is `None` if one of them is not in the language; the
-/// kernel is not checked then.
+/// A declared kernel with its spans. `parameters` is None if one of them is not part of the language; the
+/// kernel is then not checked.
 pub struct Kernel<'k> {
     pub name: &'k syn::Ident,
     /// The name in the PTX.
@@ -27,7 +29,7 @@ pub struct Kernel<'k> {
     pub parameters: Option<&'k [Parameter]>,
 }
 
-/// Checks the kernels of a block. Returns one result for each, `None` if it could not be checked.
+/// Checks the kernels of a block. Returns one result per kernel, None if it could not be checked.
 pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<Option<Checked>> {
     let nothing = || kernels.iter().map(|_| None).collect();
     let Some(contents) = &image.contents else { return nothing() };
@@ -72,7 +74,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
     results
 }
 
-/// Returns true for a cubin or a fat binary, about which nothing is proved.
+/// Returns true for a cubin or a fat binary, about which nothing can be proved.
 fn is_machine_code(contents: &[u8]) -> bool {
     contents.starts_with(b"\x7fELF") || contents.starts_with(&[0x50, 0xed, 0x55, 0xba])
 }
@@ -83,7 +85,8 @@ fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
     let (taken, contract): (Vec<&Parameter>, Vec<&Parameter>) =
         parameters.iter().partition(|parameter| parameter.is_taken());
     for parameter in taken.iter().chain(&contract) {
-        // In the order of the parameters: the variable of one that the kernel takes is its index.
+        // Symbols are numbered in this order, so the variable of a parameter that the kernel takes is its
+        // index.
         variable(&parameter.name, &mut symbols);
     }
     let (mut multiples, mut quotients, mut tables) = (Vec::new(), Vec::new(), Vec::new());
@@ -120,7 +123,7 @@ fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
     Declaration { name: entry.to_owned(), parameters, rounded: multiples, quotients, tables }
 }
 
-/// Returns the names that lengths may be made of.
+/// Returns the names that lengths may mention.
 pub fn integers(parameters: &[Parameter]) -> BTreeSet<String> {
     let numbers = parameters.iter().filter(|parameter| parameter.is_number());
     numbers.map(|parameter| parameter.name.to_string()).collect()
@@ -137,14 +140,14 @@ pub fn plain(name: &syn::Ident) -> String {
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
-/// Returns the primitive type of a name.
+/// Returns the primitive type that a type's name denotes.
 fn primitive(ty: &Type) -> Option<Primitive> {
     match ty {
         Type::Path(path) if path.qself.is_none() => {
             if let Some(name) = path.path.get_ident() {
                 return Primitive::of(&name.to_string());
             }
-            // `half` has these types on stable Rust.
+            // On stable Rust these types come from the crate `half`.
             let names: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
             match names[..] {
                 [half, name] if half == "half" && (name == "f16" || name == "bf16") => {
@@ -159,8 +162,7 @@ fn primitive(ty: &Type) -> Option<Primitive> {
     }
 }
 
-/// Returns constants that rustc evaluates: checks of the sizes of types that only rustc knows, and the limits of
-/// launches.
+/// Generates const assertions on the sizes and alignments of types that only rustc knows.
 pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     let mut all = TokenStream::new();
     for (parameter, (size, align)) in taken(parameters).zip(&checked.layout) {
@@ -184,20 +186,20 @@ pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     all
 }
 
-/// Returns true for a primitive type, known by its name.
+/// Returns true for a primitive type, judged by its name.
 pub fn is_primitive(ty: &Type) -> bool {
     primitive(ty).is_some()
 }
 
-/// Returns a constant that compiles only if every bit pattern is a value of the element type. Required where nothing
-/// proves that all elements are written.
+/// Generates a constant that compiles only if every bit pattern is a value of the element type. Needed if
+/// it is not proved that all elements are written.
 pub fn any_bits(element: &Type) -> TokenStream {
     quote_spanned!(element.span()=>
         const _: () = ::cuweave::__private::any_bits::<#element>();
     )
 }
 
-/// Returns the parts of a parameter's declaration that nothing proves.
+/// Returns the parts of a parameter's declaration that are not proved.
 pub fn unproved(checked: Option<&Checked>, at: usize, access: Access, is_table: bool) -> Vec<Unproved> {
     if let Some(checked) = checked {
         return checked
@@ -217,8 +219,8 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access, is_table: 
     parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()
 }
 
-/// Returns the functions that say which configurations a kernel takes, with their messages, for constant assertions at
-/// launches.
+/// Generates the const functions that tell which launch configurations the kernel accepts, and their
+/// messages. Launches use them in const assertions.
 pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
     let rule = checked.map(|checked| checked.block).unwrap_or_default();
     let most = u64::from(rule.most.unwrap_or(1024).min(1024));
@@ -253,17 +255,18 @@ pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
         pub const __GRIDS: &'static str = #grids;
         #[doc(hidden)]
         pub const __SHARED: &'static str = #shared_text;
-        /// `.maxntid` or `.reqntid`.
+        /// True if the block satisfies `.maxntid` or `.reqntid`.
         #[doc(hidden)]
         pub const fn __admits_block(x: u32, y: u32, z: u32) -> bool {
             #block
         }
-        /// `.reqnctapercluster`.
+        /// True if the grid satisfies `.reqnctapercluster`.
         #[doc(hidden)]
         pub const fn __admits_grid(x: u32, y: u32, z: u32) -> bool {
             #grid
         }
-        /// Dynamic shared memory in addition to the static: 227 KiB in all on the device with the most.
+        /// True if the dynamic and the static shared memory together are within 227 KiB, the largest limit
+        /// of any device.
         #[doc(hidden)]
         pub const fn __admits_shared(bytes: u32) -> bool {
             bytes as u64 + #shared <= 232_448
@@ -271,14 +274,14 @@ pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
     }
 }
 
-/// Returns the facts that were proved, as lines of documentation.
+/// Returns the proved facts as lines of documentation.
 pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>) -> Vec<String> {
     let mut lines = Vec::new();
     let (Some(parameters), Some(checked)) = (parameters, checked) else { return lines };
     for (parameter, proof) in taken(parameters).zip(&checked.proofs) {
         if let Some(proof) = proof {
             lines.push(format!("- `{}`: {}", parameter.name, proof.text));
-            // Its access has its own words.
+            // The access is part of the proof's text already.
             let assumed = proof.open.iter().filter(|open| open.what != Open::Access);
             let assumed =
                 assumed.map(|Unproved { what, reason }| format!("  - assumed: {what}, since {reason}"));

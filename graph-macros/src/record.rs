@@ -1,7 +1,7 @@
-//! `#[arguments] struct Layer { .. }`: a record of arguments, printed as a struct of bound buffers.
+//! Expands `#[arguments] struct Layer { .. }`: a record of arguments becomes a struct of bound buffers.
 //!
-//! The lengths of its buffers are expressions over its own scalars. A separate function evaluates them, where no generated
-//! name is in scope.
+//! The lengths of its buffers are expressions over its own scalars. They are evaluated in a separate
+//! function, where no generated name is in scope. Setters and views are in the submodules.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::words::words;
 mod setters;
 mod views;
 
-/// The kind of a field.
+/// The kind of a record's field.
 enum FieldKind {
     Scalar(Box<Type>),
     Buffer(BufferType),
@@ -33,17 +33,17 @@ enum FieldKind {
     Part(PartType),
 }
 
-/// A field.
+/// A field of a record.
 struct Field {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
     kind: FieldKind,
-    /// The hints about managed memory that it is bound to.
+    /// The hints on managed memory, as expressions of type `Hint`.
     hints: Vec<TokenStream>,
 }
 
-/// A record.
+/// A parsed record.
 struct Record {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -140,7 +140,7 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
     }
 }
 
-/// Reads the type of a field.
+/// Parses the type of a field.
 fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
     let (memory, kind) = match argument_kind(ty, report)? {
         ArgumentKind::Scalar(ty) => return Some(FieldKind::Scalar(ty)),
@@ -168,7 +168,7 @@ fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
     None
 }
 
-/// Returns the hints of a field that may have them.
+/// Returns the hints if the field may have them, and reports them otherwise.
 fn hinted(kind: &FieldKind, hints: Hints, report: &mut Report) -> Vec<TokenStream> {
     let Some(span) = hints.span else { return Vec::new() };
     let (message, help) = match kind {
@@ -191,7 +191,7 @@ fn hinted(kind: &FieldKind, hints: Hints, report: &mut Report) -> Vec<TokenStrea
 }
 
 impl Field {
-    /// Returns the declaration of the field's buffer, or of the buffers of its list.
+    /// Returns the declaration of the field's buffer, or of its list's buffers.
     fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
             FieldKind::Buffer(buffer) | FieldKind::Array(buffer, _) => Some(buffer),
@@ -217,7 +217,7 @@ impl Field {
         }
     }
 
-    /// Returns the parameter type of the field in `new`, and the expression that converts it.
+    /// Returns the type of the field's parameter in `new`, and the expression that converts it.
     fn bindable(&self) -> (TokenStream, TokenStream) {
         let name = &self.name;
         let one = Ident::new("one", Span::mixed_site());
@@ -290,7 +290,7 @@ impl Record {
         }
     }
 
-    /// Generates the visit of its buffers, in the order of its fields.
+    /// Generates the traversal of its buffers in field order.
     fn bound(&self) -> TokenStream {
         let name = &self.name;
         let buffers = self.fields.iter().filter(|field| !field.is_scalar());
@@ -316,7 +316,7 @@ impl Record {
         }
     }
 
-    /// Generates the type that lends the record to graph functions.
+    /// Generates the traits through which graph functions borrow the record.
     fn lent(&self) -> TokenStream {
         let name = &self.name;
         quote! {
@@ -340,7 +340,7 @@ impl Record {
         }
     }
 
-    /// Generates the description for the build, with the lengths.
+    /// Generates the description for the build, including the lengths.
     fn described(&self) -> TokenStream {
         let name = &self.name;
         let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));

@@ -1,4 +1,4 @@
-//! Collects faults and warnings with their places, and prints all of them at once.
+//! Collects errors and warnings with their spans, and emits all of them at once.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use cuweave_ptx::declare::{Difference, Finding};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// The faults and warnings of one item.
+/// The errors and warnings of one item.
 #[derive(Default)]
 pub struct Report {
     found: Vec<Found>,
@@ -18,17 +18,17 @@ pub struct Report {
 struct Found {
     span: Span,
     text: String,
-    /// The code of a warning; `None` for a fault.
+    /// The code of a warning. None for an error.
     warning: Option<Code>,
 }
 
 impl Report {
-    /// Adds a fault that the macro itself finds.
+    /// Adds an error that the macro itself found.
     pub fn error(&mut self, span: Span, code: Code, message: &str, notes: &[String], help: Option<&str>) {
         self.push(span, diagnostic::render(code, message, notes, help), None, code);
     }
 
-    /// Adds a fault that the compiler finds, or a warning.
+    /// Adds an error or a warning from the core.
     pub fn diagnostic(&mut self, span: Span, found: &Diagnostic) {
         let warning = found.is_warning().then_some(found.code);
         self.push(span, found.render(), warning, found.code);
@@ -50,8 +50,8 @@ impl Report {
         self.error(span, code, message, notes, help.as_deref());
     }
 
-    /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their
-    /// spans.
+    /// Adds an error, unless there is one with this code at this position: iterations of an unrolled loop
+    /// share their spans.
     fn push(&mut self, span: Span, mut text: String, warning: Option<Code>, code: Code) {
         text.push_str("\n= help: see ");
         text.push_str(code.url());
@@ -61,13 +61,13 @@ impl Report {
         }
     }
 
-    /// Returns true if anything but warnings was found.
+    /// Returns true if there is an error.
     pub fn failed(&self) -> bool {
         self.found.iter().any(|found| found.warning.is_none())
     }
 
-    /// Returns a `compile_error!` for each fault and a use of a deprecated constant for each warning, in the order of
-    /// the source. Warnings are left out if there are faults.
+    /// Returns a `compile_error!` for each error and a use of a deprecated constant for each warning, in
+    /// source order. Warnings are omitted if there are errors.
     pub fn into_tokens(mut self) -> TokenStream {
         self.found.sort_by_key(|found| (found.span.start().line, found.span.start().column));
         let failed = self.failed();

@@ -1,5 +1,7 @@
-//! The length of expressions. Parsing, lowering and printing recurse into expressions, also along `a + b + c + ..`, and
-//! the stack of rustc holds some thousand terms of that: longer ones are refused before they are parsed.
+//! Limits the length of expressions, to avoid a stack overflow.
+//!
+//! Parsing, lowering and code generation recurse into expressions, also along `a + b + c + ..`. The stack
+//! of rustc suffices for a few thousand terms. Longer expressions are rejected before they are parsed.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
@@ -8,11 +10,12 @@ use quote::quote;
 use crate::report::Report;
 use crate::words::words;
 
-/// The most tokens of an expression: a thousand terms, which the stack of rustc holds in unoptimised code.
+/// The maximum number of tokens of an expression. It allows about a thousand terms, which fit on rustc's
+/// stack in unoptimised code.
 const MOST_TOKENS: usize = 2_500;
-/// The most tokens of an expression and those around it.
+/// The maximum number of tokens of an expression including those around it.
 const MOST_NESTED: usize = 3_500;
-/// The tokens for which a block counts: the level of a statement takes more stack than that of an operator.
+/// The number of tokens that a block counts as: a nested statement takes more stack than a nested operator.
 const BLOCK: usize = 8;
 
 /// Runs a macro, unless an expression is too long for the stack.
@@ -22,7 +25,7 @@ pub fn run(
     item: TokenStream,
 ) -> TokenStream {
     let (mut longest, mut nested) = (Expression::new(), Expression::new());
-    // The recursion is as deep as groups nest, and rustc has parsed them.
+    // Recursion depth is the nesting of groups, which rustc has parsed already.
     for tokens in [&attribute, &item] {
         measure(tokens, 0, &mut longest, &mut nested);
     }
@@ -50,7 +53,7 @@ fn too_long(at: Span) -> TokenStream {
 #[derive(Clone, Copy)]
 struct Expression {
     tokens: usize,
-    /// Its first token.
+    /// The span of its first token.
     at: Span,
 }
 
@@ -64,8 +67,9 @@ impl Expression {
     }
 }
 
-/// Finds the longest expression, and the longest with the tokens around it, of which there are `around`: not fewer than
-/// the levels of the syntax tree. An expression ends at `,`, at `;`, and at a brace that nothing continues.
+/// Finds the longest expression, and the longest one together with its enclosing tokens. `around` counts
+/// the latter; it is an upper bound of the depth in the syntax tree. An expression ends at `,`, at `;`, and
+/// at a closing brace that nothing continues.
 fn measure(tokens: &TokenStream, around: usize, longest: &mut Expression, nested: &mut Expression) {
     let mut current = Expression::new();
     let mut behind_brace = false;
@@ -104,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the tokens of the longest expression.
+    /// Returns the number of tokens of the longest expression.
     fn measured(text: &str) -> usize {
         let (mut longest, mut nested) = (Expression::new(), Expression::new());
         measure(&TokenStream::from_str(text).expect("tokens"), 0, &mut longest, &mut nested);
@@ -115,11 +119,11 @@ mod tests {
     fn an_expression_ends_where_a_statement_or_an_argument_does() {
         assert_eq!(measured("a + b + c"), 5);
         assert_eq!(measured("f(a + b, c); g();"), 3);
-        // Blocks one after another are no deeper than one.
+        // A sequence of blocks is no deeper than one block.
         let one = measured("for i in 0..4 { f(a); }");
         assert_eq!(measured(&"for i in 0..4 { f(a); } ".repeat(1000)), one);
         assert_eq!(measured(&"pub a: u32, ".repeat(1000)), 4);
-        // Arms of one choice are.
+        // The arms of a single choice nest.
         assert_eq!(measured(&format!("if a {{ f(a); }} {}", "else if b { f(a); } ".repeat(100))), 403);
     }
 }

@@ -1,4 +1,4 @@
-//! The names that the attributes add to a user's module and to its documentation.
+//! Tests of the names that the attributes add to a user's module and to its documentation.
 
 use std::str::FromStr;
 
@@ -6,11 +6,11 @@ use proc_macro2::TokenStream;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Field, ImplItem, Item, ItemImpl};
 
-/// Collects the names that `cargo doc --document-private-items` lists and the user did not write.
+/// Collects the names that `cargo doc --document-private-items` lists and that the user did not write.
 #[derive(Default)]
 struct Listed {
     names: Vec<String>,
-    /// True inside an unnamed constant, of which only implementations are visible outside.
+    /// True inside an unnamed constant: only implementations in it are visible outside.
     unnamed: bool,
 }
 
@@ -45,7 +45,7 @@ impl<'ast> Visit<'ast> for Listed {
                 return;
             }
             Item::Impl(item) => return self.visit_item_impl(item),
-            // The user's `unsafe`, for lints.
+            // The user's `unsafe` token, for lints.
             Item::ForeignMod(block) if block.items.is_empty() => return,
             other => panic!("an item of another kind: {}", quote::quote!(#other)),
         };
@@ -67,7 +67,7 @@ impl<'ast> Visit<'ast> for Listed {
             return;
         }
         for item in &item.items {
-            // The methods that a feature leaves out stand in a macro.
+            // Methods that depend on a feature are inside a macro call.
             if let ImplItem::Macro(call) = item {
                 let methods = &call.mac.tokens;
                 let within: ItemImpl = syn::parse_quote!(impl Within { #methods });

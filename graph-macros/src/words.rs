@@ -1,9 +1,10 @@
-//! The words of the prelude that an item uses.
+//! Marks the prelude's words that an item uses as used.
 //!
-//! The macros read `alloc`, `fill` and so on as tokens and generate no call of them, so rustc would report the import
-//! of the prelude as unused. Generated code therefore imports each used word from the user's scope. Such an import
-//! resolves in every namespace: to the prelude's function, to an item of the program with that name, or, if the program
-//! has neither, to a macro of that name that does nothing (`found` in the facade's `prelude.rs`).
+//! The macros read `alloc`, `fill` and so on as tokens and generate no calls of them, so rustc would report
+//! the import of the prelude as unused. Generated code therefore imports each used word from the user's
+//! scope. Such an import resolves in every namespace: to the prelude's function, to an item of the program
+//! with that name, or else to a macro of that name that does nothing (`found` in the facade's
+//! `prelude.rs`).
 
 use std::collections::BTreeSet;
 
@@ -11,10 +12,10 @@ use cuweave_core::ir::Kind;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// The words beside those of statements.
+/// The prelude's words that are not statements.
 const WORDS: [&str; 8] = ["atomic", "per_item", "record", "Atomic", "MaybeUninit", "Pinned", "Ptr", "PtrMut"];
 
-/// Returns an item that refers to each word in `tokens`.
+/// Generates an item that refers to each of the words that occur in `tokens`.
 pub fn words(tokens: &TokenStream) -> TokenStream {
     let known: Vec<&'static str> = WORDS.into_iter().chain(Kind::words()).collect();
     let mut found = BTreeSet::new();

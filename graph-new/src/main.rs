@@ -1,8 +1,8 @@
-//! `cuweave-new PATH` makes a crate with a CUDA graph at PATH: kernels in CUDA C++, the build script that compiles them, a graph, a
-//! test that needs no GPU, and CI.
+//! `cuweave-new PATH` creates a crate with a CUDA graph at PATH: kernels in CUDA C++, the build script that
+//! compiles them, a graph, a test that needs no GPU, and a CI configuration.
 //!
-//! `cuweave-new PATH --cuweave CHECKOUT` makes one that depends on the crates of a checkout of cuweave's repository. The folder
-//! `template` is also one for cargo-generate.
+//! `cuweave-new PATH --cuweave CHECKOUT` creates one that depends on the crates in a checkout of cuweave's
+//! repository. The folder `template` can also be used with cargo-generate.
 
 #![deny(unsafe_code)]
 
@@ -10,7 +10,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The files of the template: their names in a crate, and their texts.
+/// The files of the template: path in the new crate, and text.
 const FILES: [(&str, &str); 9] = [
     ("Cargo.toml", include_str!("../template/Cargo.toml.liquid")),
     (".gitignore", include_str!("../template/.gitignore.liquid")),
@@ -23,13 +23,13 @@ const FILES: [(&str, &str); 9] = [
     (".github/workflows/ci.yml", include_str!("../template/.github/workflows/ci.yml")),
 ];
 
-/// The crates of the repository that a new crate depends on, and their folders in a checkout.
+/// The crates that a new crate depends on, and their folders in a checkout.
 const CRATES: [(&str, &str); 3] =
     [("cuweave", "."), ("cuweave-build", "graph-build"), ("cuweave-sim", "graph-sim")];
 
 const USAGE: &str = "usage: cuweave-new PATH [--name NAME] [--cuweave CHECKOUT]";
 
-/// A crate that cannot be made.
+/// Why a crate cannot be created.
 enum Error {
     Usage(String),
     Name(String),
@@ -60,7 +60,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The command line.
+/// The parsed command line.
 #[derive(Default)]
 struct Options {
     path: PathBuf,
@@ -90,7 +90,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Returns the name of the package: that of the folder, if no other is given.
+    /// Returns the name of the package. The default is the folder's name.
     fn name(&self) -> Result<String, Error> {
         let folder = || self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = self.name.clone().unwrap_or_else(folder);
@@ -102,7 +102,7 @@ impl Options {
         }
     }
 
-    /// Returns the dependencies of the manifest, from the registry or from the checkout.
+    /// Returns the manifest, with dependencies from the registry or from the checkout.
     fn manifest(&self, text: &str) -> Result<String, Error> {
         let Some(checkout) = &self.checkout else { return Ok(text.to_owned()) };
         let root = checkout.canonicalize().map_err(|error| Error::Io(checkout.clone(), error))?;
@@ -116,7 +116,7 @@ impl Options {
     }
 }
 
-/// Writes the crate, and returns its name.
+/// Writes the crate. Returns its name.
 fn make(options: &Options) -> Result<String, Error> {
     let name = options.name()?;
     if options.path.exists() {

@@ -1,4 +1,5 @@
-//! A crate that was made, outside the workspace: it compiles, and its test passes on the simulated driver.
+//! Generates a crate outside the workspace: it must compile, and its test must pass on the simulated
+//! driver.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// A stand-in for nvcc: the PTX that nvcc 13.0 makes of the template's file, which it compares first.
+/// A fake nvcc. It checks that its input is the template's file, and outputs the PTX that nvcc 13.0 makes
+/// of it.
 const NVCC: &str = r#"#!/bin/sh
 here=$(dirname "$0")
 if [ "$1" = --version ]; then echo 'Cuda compilation tools, release 13.0, V13.0.88'; exit; fi
@@ -53,7 +55,7 @@ fn a_new_crate_passes_its_test() {
     fs::set_permissions(&nvcc, fs::Permissions::from_mode(0o755)).unwrap();
     fs::copy(format!("{ROOT}/graph-new/template/kernels/soften.cu"), folder.join("soften.cu")).unwrap();
     fs::copy(format!("{ROOT}/graph-new/tests/soften.ptx"), folder.join("soften.ptx")).unwrap();
-    // The versions of the workspace, which are there already.
+    // The workspace's lock file, whose versions are available offline.
     fs::copy(format!("{ROOT}/Cargo.lock"), made.join("Cargo.lock")).unwrap();
     let output = Command::new(env!("CARGO"))
         .args(["test", "--offline"])

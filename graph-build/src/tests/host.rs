@@ -1,10 +1,10 @@
-//! Sources for nvcc: headers of the C library, and host code beside kernels.
+//! Tests of sources written for nvcc: C library headers, and host code mixed with kernels.
 
 use super::*;
 use crate::host::{Source, macros};
 use crate::library;
 
-/// Returns what is left of a source without what is host code for certain, without blanks.
+/// Returns a source without its certain host code, with runs of blanks collapsed.
 fn left(text: &str) -> String {
     let mut source = Source::new(text, &macros([text].into_iter()));
     source.remove_host_code();
@@ -59,13 +59,13 @@ fn host_functions_and_variables_are_taken_out() {
         left("namespace a { extern \"C\" { void f() {} __device__ int x; } }"),
         "namespace a { extern \"C\" { __device__ int x; } }"
     );
-    // Directives stay, and of branches that begin one function one counts.
+    // Directives stay. If several `#if` branches begin the same function, only one of them counts.
     assert_eq!(left("void f() {\n#define N 1\n}\n__device__ int x;"), "#define N 1 __device__ int x;");
     let branches = "#ifdef A\nvoid f(int a) {\n#else\nvoid f() {\n#endif\n}\n__device__ int x;";
     assert_eq!(left(branches), "#ifdef A #else #endif __device__ int x;");
 }
 
-/// An error takes out the smallest declaration that is none of device code.
+/// An error removes the smallest declaration around it that is not device code.
 #[test]
 fn errors_take_out_what_they_are_in() {
     let text = "struct Timer {\n  int count;\n  void start() { now(); }\n  std::string name(int x) { return x; }\n};\nvoid f(FILE *x);\n\
@@ -98,7 +98,7 @@ fn a_header_of_the_users_comes_first() {
     assert!(!library::is_of_the_host("nn.cuh") && !library::is_of_the_host("cub/cub.cuh"));
 }
 
-/// The declarations of the headers of C, each header alone and all together.
+/// Compiles the declarations of each C header alone, and of all headers together.
 #[test]
 fn nvrtc_has_headers_of_c() {
     let Some(environment) = nvrtc() else { return };
@@ -197,7 +197,7 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
     assert!(ptx.contains(".entry twice(") && !ptx.contains("main") && !ptx.contains("verbose"), "{ptx}");
     assert_eq!(outcome.warnings, Vec::<String>::new());
 
-    // An error in device code is one, at its place.
+    // An error in device code stays an error, at its own position.
     folder.write("kernels/b.cu", &SOURCE.replace("threadIdx.x] *= 2", "threadIdx.x] *= blocks(2) + nothing"));
     let error = run("kernels/b.cu").err().unwrap().to_string();
     let place = " --> kernels/b.cu:25:45\n";
@@ -212,18 +212,18 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
         "{error}"
     );
 
-    // So is a header of the program's own.
+    // The same holds for a missing header of the program's own.
     folder.write("kernels/c.cu", &SOURCE.replace("common.h", "commons.h"));
     let error = run("kernels/c.cu").err().unwrap().to_string();
     assert!(error.starts_with("error: the header `commons.h` is not found\n --> kernels/c.cu:5:"), "{error}");
 
-    // Bytes that are no UTF-8, in a comment.
+    // Bytes that are not UTF-8, in a comment.
     let mut bytes = b"// \xa9 NVIDIA\n".to_vec();
     bytes.extend(SOURCE.bytes());
     fs::write(folder.0.join("kernels/e.cu"), bytes).unwrap();
     run("kernels/e.cu").unwrap();
 
-    // Templates that nothing instantiates.
+    // Templates without an instantiation.
     folder.write(
         "kernels/d.cu",
         "template <class T> __global__ void k(T *x) {}\nint main() { k<<<1, 1>>>((int *)0); }\n",
@@ -236,7 +236,8 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
     assert_eq!(run("kernels/d.cu").unwrap().warnings, warnings);
 }
 
-/// Containers of Thrust are host code: their headers, which NVRTC finds and refuses, are taken as empty.
+/// Thrust's containers are host code. NVRTC finds their headers but rejects them, so they are replaced by
+/// empty ones.
 #[test]
 fn nvrtc_leaves_out_thrust() {
     let Some(environment) = nvrtc() else { return };

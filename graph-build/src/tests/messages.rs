@@ -1,4 +1,4 @@
-//! The texts of errors and warnings.
+//! Tests of the texts of errors and warnings.
 
 use super::*;
 use crate::headers::{self, Headers};
@@ -29,7 +29,7 @@ fn logs_become_diagnostics() {
     );
 }
 
-/// A log of CUB's: of dozens of instantiations the last is the user's line.
+/// A log from CUB. The last of dozens of instantiations is the user's line.
 #[test]
 fn instantiations_end_at_the_user() {
     let log = "cub/a.cuh(132): error: member \"A::B\" was declared \"deprecated\"\n          IS = (Traits<S>::C == I)\n                \

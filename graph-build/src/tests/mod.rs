@@ -1,4 +1,4 @@
-//! Compilations with a stand-in for nvcc, and with NVRTC where it is installed.
+//! Tests of whole compilations, with a fake nvcc, and with NVRTC if it is installed.
 
 mod host;
 mod messages;
@@ -21,7 +21,7 @@ impl Folder {
         Folder(folder)
     }
 
-    /// Writes a file, and makes the folders above it.
+    /// Writes a file and creates its parent folders.
     fn write(&self, file: &str, text: &str) {
         let path = self.0.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -31,8 +31,9 @@ impl Folder {
     #[cfg(unix)]
     fn program(&self, file: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt;
-        // Another process writes the file: a child of another test would hold one that this process has open for
-        // writing, and a file that is open for writing cannot be executed.
+        // A separate process writes the executable. If this process wrote it, a child that another test
+        // forks meanwhile would inherit the open handle, and a file that is open for writing cannot be
+        // executed.
         let source = format!("{file}.text");
         self.write(&source, text);
         let copied =
@@ -41,8 +42,7 @@ impl Folder {
         fs::set_permissions(self.0.join(file), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Returns an environment of these variables, whose values are relative to this folder, without what the machine
-    /// has.
+    /// Returns an environment with only these variables. Their values are paths relative to this folder.
     fn environment(&self, variables: &[(&str, &str)]) -> Environment {
         let mut environment = Environment::default();
         for (name, value) in variables {
@@ -99,7 +99,8 @@ fn a_header_changes_the_key() {
     assert_ne!(sources::key(&["x"], &before), sources::key(&["y"], &before));
 }
 
-/// Writes its options; for a file named `broken*` it prints errors, for `warned*` a warning, and counts its runs.
+/// A fake nvcc: it writes its options as the PTX and counts its runs. For `broken*` it prints errors, for
+/// `warned*` a warning.
 #[cfg(unix)]
 const STAND_IN: &str = "#!/bin/sh
 if [ \"$1\" = --version ]; then echo 'Cuda compilation tools, release 12.9, V12.9.86'; exit; fi
@@ -146,7 +147,8 @@ fn nvcc_runs_only_for_what_has_changed() {
     assert_eq!(runs(), 6);
 }
 
-/// Errors of all files come together, one of a shared header once; warnings come again where nothing is compiled.
+/// Errors of all files are reported together, and an error in a shared header once. Warnings are repeated
+/// when the cached PTX is reused.
 #[cfg(unix)]
 #[test]
 fn errors_come_together_and_warnings_again() {
@@ -178,7 +180,8 @@ fn errors_come_together_and_warnings_again() {
     assert_eq!(fs::read_to_string(folder.0.join("runs")).unwrap().lines().count(), 1);
 }
 
-/// The PTX of a file outside the crate stays in `OUT_DIR`; that of a file that no longer compiles is removed.
+/// The PTX of a source outside the crate stays in `OUT_DIR`. Stale PTX is removed when its source no longer
+/// compiles.
 #[cfg(unix)]
 #[test]
 fn nothing_is_written_outside() {
@@ -203,8 +206,8 @@ fn nothing_is_written_outside() {
     assert!(!out.join("cuweave/broken.ptx").exists());
 }
 
-/// Line information goes with cargo's debug information, the architecture and the limit with their variables, and the
-/// calls come before both.
+/// Line information follows cargo's debug setting. Variables set the architecture and the version limit.
+/// Calls override variables.
 #[cfg(unix)]
 #[test]
 fn defaults_and_what_changes_them() {
@@ -250,7 +253,8 @@ fn defaults_and_what_changes_them() {
     assert_eq!(error.to_string(), "`CUWEAVE_PTX_VERSION` is `new`, which is not a version such as `9.0`");
 }
 
-/// Says on the terminal, captured or not, that there is no NVRTC.
+/// Returns the environment if NVRTC is installed. Otherwise says so on the terminal, even if output is
+/// captured.
 fn nvrtc() -> Option<Environment> {
     let environment = Environment::of_process();
     match compiler::Compiler::find(&environment, None) {
@@ -300,8 +304,8 @@ fn nvrtc_compiles() {
     );
 }
 
-/// A name also finds a library that another thread has opened by its path and may close: what lies beside it stays
-/// open.
+/// A name also resolves to a library that another thread opened by its path and may close. The builtins
+/// beside it must stay open.
 #[cfg(target_os = "linux")]
 #[test]
 fn nvrtc_of_another_thread_is_found_with_its_builtins() {
@@ -318,7 +322,7 @@ fn nvrtc_of_another_thread_is_found_with_its_builtins() {
     assert!(ptx.contains(".entry k("));
 }
 
-/// Runs where CUDA's headers are installed too.
+/// Passes without CUDA's headers, too: then it checks the error message.
 #[test]
 fn nvrtc_finds_the_headers_of_cuda() {
     let Some(environment) = nvrtc() else { return };

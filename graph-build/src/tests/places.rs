@@ -1,4 +1,4 @@
-//! The search for compilers and headers in folders that look like installed ones.
+//! Tests of the search for compilers and headers, in folders that imitate installations.
 
 use super::*;
 use crate::compiler::Compiler;
@@ -42,7 +42,7 @@ fn a_file_that_is_no_nvrtc_is_an_error() {
     }
 }
 
-/// Variables come before the usual folders, and both before Python's packages.
+/// Variables precede the usual folders, and both precede the packages of Python in `PATH`.
 #[cfg(unix)]
 #[test]
 fn places_have_an_order() {
@@ -152,7 +152,7 @@ fn headers_are_of_the_version_of_the_compiler() {
     );
 }
 
-/// The place of a compiler that is named by its file has its headers.
+/// If a compiler is named by its file, the headers beside it are used.
 #[test]
 fn headers_lie_beside_the_compiler() {
     let folder = Folder::new("beside");

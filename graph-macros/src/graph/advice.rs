@@ -1,10 +1,10 @@
-//! The help of a diagnostic, in the names of the source: the compiler does not know which statements have one.
+//! Adjusts the help of diagnostics to the user's source, which the core does not know.
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::{Diagnostic, Site};
 use cuweave_core::ir::{Kind, Mode, Program};
 
-/// Rewrites a help that says `#[after(x)]` where no `let` gives the name `x`.
+/// Rewrites a help that suggests `#[after(x)]` if no `let` introduces the name `x`.
 pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
     let Some(help) = &diagnostic.help else { return };
     let Some(name) = between(help, "#[after(", ")]") else { return };
@@ -27,8 +27,8 @@ pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
     });
 }
 
-/// Adds to the help of CW101 that a launch may be meant to write what it borrows by `&`, where nothing at all borrows it by `&mut`. The
-/// declaration of the kernel, which says whether it writes, is rustc's to look at.
+/// Extends the help of CW101: if the buffer is never borrowed by `&mut`, perhaps this launch was meant to
+/// write it. Only rustc sees the kernel's declaration, so the macro cannot tell.
 pub fn lent(diagnostic: &mut Diagnostic, program: &Program) {
     let (Code::CW101, Site::Access(id), Some(help)) = (diagnostic.code, diagnostic.site, &diagnostic.help)
     else {

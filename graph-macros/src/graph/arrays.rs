@@ -1,4 +1,4 @@
-//! The arrays of buffers of a signature.
+//! Limits the arrays of buffers in a signature.
 
 use cuweave_core::codes::Code;
 
@@ -6,7 +6,8 @@ use super::limits::MOST_ELEMENTS;
 use super::signature::{ArgumentKind, Signature, refused};
 use crate::report::Report;
 
-/// Refuses arrays of buffers that are too long together: the macro has a buffer for each element.
+/// Rejects the first array that takes the total number of elements above the limit: the macro makes one
+/// buffer per element.
 pub fn limit(signature: &mut Signature, report: &mut Report) {
     let mut elements = 0usize;
     for argument in &mut signature.arguments {

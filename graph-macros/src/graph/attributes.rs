@@ -1,4 +1,5 @@
-//! Attributes within a graph function: `#[after(..)]`, `#[on(..)]`, lint levels, doc comments. Others are errors.
+//! The attributes inside a graph function: `#[after(..)]`, `#[on(..)]`, hints, lint levels and doc
+//! comments. All others are errors.
 
 use cuweave_core::codes::Code;
 use cuweave_ptx::nearest::nearest;
@@ -12,7 +13,7 @@ const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
 
-/// The attributes of the language, and where they stand.
+/// The attributes of the language, with the help on where each may be used.
 const PLACES: [(&str, &str); 7] = [
     (
         "after",
@@ -29,19 +30,19 @@ const PLACES: [(&str, &str); 7] = [
     ("discard", ON_AN_ARGUMENT),
 ];
 
-/// Returns true if an attribute sets a lint level.
+/// Returns true if the attribute sets a lint level.
 pub fn is_level(attribute: &Attribute) -> bool {
     LEVELS.iter().any(|level| attribute.path().is_ident(level))
 }
 
-/// Returns true if an attribute has no effect: a doc comment, or an attribute of a tool.
+/// Returns true if the attribute has no effect: a doc comment or a tool's attribute.
 fn is_silent(attribute: &Attribute) -> bool {
     let path = attribute.path();
     path.is_ident("doc")
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt" || first.ident == "clippy")
 }
 
-/// The attributes that something may have besides lint levels.
+/// The attributes that a piece of syntax accepts besides lint levels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// None.
@@ -52,20 +53,19 @@ pub enum Takes {
     Order,
 }
 
-/// The attributes of a statement: lint levels, and `#[on(..)]` and `#[after(..)]` where these may stand. Others are reported.
+/// The attributes of a statement, sorted by kind. Those not accepted there are reported.
 pub struct Attributes {
-    /// The attributes that set the level of lints.
     pub levels: Vec<Attribute>,
     /// The `#[after(..)]` attributes.
     pub after: Vec<Attribute>,
     /// The `#[on(..)]` attributes.
     pub on: Vec<Attribute>,
-    /// True if an attribute was refused that may have been meant as `#[after]`.
+    /// True if a rejected attribute may have been meant as `#[after]`.
     pub misspelt: bool,
 }
 
 impl Attributes {
-    /// Reads the attributes of a statement.
+    /// Sorts the attributes of a statement, and reports those not accepted.
     pub fn of(attributes: &[Attribute], takes: Takes, report: &mut Report) -> Attributes {
         let takes_after = takes == Takes::Order;
         let mut sorted =
@@ -86,8 +86,8 @@ impl Attributes {
     }
 }
 
-/// Returns the lint levels on an argument, the number in its `#[at_least(n)]`, and its hints. Other attributes are reported, since
-/// generated code would drop them.
+/// Returns an argument's lint levels, the number in its `#[at_least(n)]`, and its hints. Other attributes
+/// are reported because generated code would drop them.
 pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>, Hints) {
     let (least, others): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
@@ -108,7 +108,8 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
     (Attributes::of(&others, Takes::Nothing, report).levels, number, Hints::of(&hints, report))
 }
 
-/// Returns the attributes of a field of a record, and its hints. Other attributes of the language, which have no meaning there, are reported.
+/// Returns the attributes and the hints of a record's field. Other attributes of the language have no
+/// meaning there and are reported.
 pub fn of_field(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Hints) {
     let (hints, attributes): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(Hints::is_one);
@@ -118,7 +119,7 @@ pub fn of_field(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute
     (kept, Hints::of(&hints, report))
 }
 
-/// Returns an attribute of the language as it is written.
+/// Returns an attribute of the language as the user writes it.
 fn written(name: &str) -> String {
     if name == "discard" { format!("#[{name}]") } else { format!("#[{name}(..)]") }
 }

@@ -1,29 +1,30 @@
-//! The generated implementation of `Body`: the table of an item and the expressions of the user that the build evaluates.
+//! Generates the implementation of `Body`: the item's table, and the user's expressions that are evaluated
+//! when the graph is built.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::generics::TypeParameters;
 
-/// The functions of a body. An empty one is left to the trait's default.
+/// The function bodies of an implementation of `Body`. For an empty one the trait's default is used.
 #[derive(Default)]
 pub struct Functions {
-    /// The handle of the table.
+    /// Returns the handle of the table.
     pub table: TokenStream,
-    /// The value of a leaf, of `number` and `turns`.
+    /// Returns the value of a leaf. Parameters: `number`, `turns`.
     pub leaf: TokenStream,
-    /// The number of the arm that a choice takes, of `number` and `turns`.
+    /// Returns the index of the arm that a choice takes. Parameters: `number`, `turns`.
     pub arm: TokenStream,
-    /// The evaluation of a step, of `step`, `turns` and `evaluation`.
+    /// Evaluates a step. Parameters: `step`, `turns`, `evaluation`.
     pub evaluate: TokenStream,
-    /// The call of `enter` with the body of a callee, of `step` and `turns`.
+    /// Calls `enter` with the body of a callee. Parameters: `step`, `turns`, `enter`.
     pub enter: TokenStream,
-    /// The body of a library call, of `capture`.
+    /// Runs a library call. Parameter: `capture`.
     pub capture: TokenStream,
 }
 
 impl Functions {
-    /// Prints the implementation for the values of an item.
+    /// Generates the `impl Body` for the `Values` of an item.
     pub fn implementation(self, name: &Ident, types: &TypeParameters) -> TokenStream {
         let token = quote!(_: ::cuweave::__private::Token);
         let optional = |signature: TokenStream, body: TokenStream| {

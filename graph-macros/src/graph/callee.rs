@@ -1,4 +1,4 @@
-//! The part of a graph function that other graph functions call.
+//! Generates the part of a graph function that callers use: other graph functions, and builders.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -7,7 +7,7 @@ use super::expansion::Expansion;
 use super::parts::{BufferMemory, BufferType};
 use super::signature::{Argument, ArgumentKind};
 
-/// Returns the methods of the item that calls in other graph functions name.
+/// Generates the methods through which callers use the item.
 pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
     let (name, count) = (expansion.name(), expansion.signature.returned.len());
     let (called, entered) = (called(expansion), entered(expansion));
@@ -19,7 +19,7 @@ pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<#count> for #name::__Item {}
             impl #name::__Item {
-                /// Holds the number of names that are given to the allocations of a call against the function.
+                /// Checks that a call names as many results as the function returns.
                 #[doc(hidden)]
                 pub fn __returning<const COUNT: usize>(self) -> Self
                 where
@@ -32,8 +32,8 @@ pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
-/// parameters.
+/// Generates `__call`, the method by which other graph functions call this one. Its bounds check arguments
+/// against parameters.
 fn called(expansion: &Expansion<'_>) -> TokenStream {
     let name = expansion.name();
     let known = known_values(expansion);
@@ -44,7 +44,7 @@ fn called(expansion: &Expansion<'_>) -> TokenStream {
             ArgumentKind::Scalar(_) if expansion.signature.is_refused(argument) => {
                 parameters.push(quote!(_: impl ::core::marker::Sized));
             }
-            // Only the outermost function keeps host values, and copies from and to the host.
+            // Only the outermost function may keep host values, or copy from and to the host.
             ArgumentKind::Host(_) if argument.is_kept() => return TokenStream::new(),
             ArgumentKind::Host(_) => {
                 let ty = argument.value_type();
@@ -72,7 +72,8 @@ fn called(expansion: &Expansion<'_>) -> TokenStream {
     let names = expansion.signature.arguments.iter().map(|argument| &argument.name);
     let contexts = expansion.contexts();
     let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
-    // The graph function counts as used where it is called, by another one or by a builder.
+    // `__call` mentions the function, so that rustc does not report it as unused if only other functions
+    // call it.
     quote! {
         fn __built(
             #ctx: #contexts,
@@ -90,7 +91,7 @@ fn called(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns the item's table. Must stand where `__table` is in scope.
+/// Generates the accessor of the item's table. Must be placed where `__table` is in scope.
 pub(super) fn item_table(expansion: &Expansion<'_>) -> TokenStream {
     let name = expansion.name();
     quote! {
@@ -104,7 +105,8 @@ pub(super) fn item_table(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns the part of the item that a builder uses: the table, and the values for the arguments that it gives.
+/// Generates the trait through which a builder calls the function: its table, and its values from the
+/// builder's arguments.
 fn entered(expansion: &Expansion<'_>) -> TokenStream {
     let name = expansion.name();
     let known = known_values(expansion);
@@ -117,7 +119,8 @@ fn entered(expansion: &Expansion<'_>) -> TokenStream {
             ArgumentKind::Scalar(ty) => {
                 given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
             }
-            // Only the outermost function copies from and to the host. A builder's call has no records, lists and host values.
+            // Only the outermost function copies from and to the host. Calls from a builder support no
+            // records, lists or host values.
             ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
             | ArgumentKind::Host(_)
             | ArgumentKind::Array(..)
@@ -150,7 +153,7 @@ fn entered(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns the values that expressions and calls know, which have the names of the arguments.
+/// Returns the initialisers of the fields of `Values`. The values are in scope under the arguments' names.
 fn known_values(expansion: &Expansion<'_>) -> Vec<TokenStream> {
     let value = |argument: &Argument| {
         let name = &argument.name;

@@ -1,10 +1,11 @@
-//! The generated code of a graph function: the function that builds the graph, and its evaluation (types: `types`; methods of
-//! the exec: `methods`).
+//! Generates the code of a graph function: the function that builds the graph, and the evaluation of its
+//! expressions.
 //!
-//! The module beside the function holds all that depends on types alone, with private fields. Code that names kernels or
-//! evaluates the user's expressions is in the scope of the function itself, where the user's paths resolve as written. It
-//! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
-//! use the same names, but never gets a token.
+//! Code that depends only on types is in a module beside the function ([`super::types`]), with private
+//! fields. Methods of the exec are in [`super::methods`]. Code that names kernels or evaluates the user's
+//! expressions is in the function's own scope, where the user's paths resolve as written. It calls internal
+//! methods of public types only through traits of `__private` whose methods take a token: the user's code
+//! may use the same names, but can never obtain a token.
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind};
@@ -24,7 +25,7 @@ use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
 use super::{callee, paths, settable, table, types};
 
-/// Prints a function.
+/// Generates the code of a graph function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
     let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
     let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
@@ -72,7 +73,8 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     }
 }
 
-/// The binding of a kind of buffer argument: the trait, its method, the type, and true if that has a lifetime.
+/// How a buffer argument is bound: the trait, its method and the bound type. `borrows` is true if the type
+/// has a lifetime.
 struct Binding {
     bind: &'static str,
     method: &'static str,
@@ -91,7 +93,8 @@ fn binding(buffer: &BufferType) -> Binding {
     Binding { bind, method, bound, borrows }
 }
 
-/// Returns the expression that converts each element of a `Vec`. Traits of the user's may have methods `into_iter` and `map`.
+/// Generates the conversion of each element of a `Vec`. Calls are fully qualified because the user's traits
+/// may have methods `into_iter` and `map`.
 pub fn each(list: &Ident, one: &Ident, converted: &TokenStream) -> TokenStream {
     quote! {
         ::core::iter::Iterator::collect(::core::iter::Iterator::map(
@@ -102,7 +105,7 @@ pub fn each(list: &Ident, one: &Ident, converted: &TokenStream) -> TokenStream {
 }
 
 impl BufferType {
-    /// `Shared<'a, T>`.
+    /// Returns the type of a bound buffer, such as `Shared<'a, T>`.
     pub fn bound(&self, lifetime: &str) -> TokenStream {
         let (Binding { bound, borrows, .. }, element) = (binding(self), &self.element);
         let (bound, lifetime) = (ident(bound), Lifetime::new(lifetime, Span::call_site()));
@@ -113,7 +116,7 @@ impl BufferType {
         }
     }
 
-    /// `impl BindShared<'a, T>`.
+    /// Returns the type of the parameter, such as `impl BindShared<'a, T>`.
     pub fn bindable(&self) -> TokenStream {
         let (Binding { bind, borrows, .. }, element) = (binding(self), &self.element);
         let bind = ident(if self.optional { self.optional_binding().0 } else { bind });
@@ -131,7 +134,7 @@ impl BufferType {
         quote!(::cuweave::__private::#bind::#method(#value))
     }
 
-    /// Returns the trait by which it is bound as a buffer or none, and its method.
+    /// Returns the trait and the method that bind an optional buffer.
     fn optional_binding(&self) -> (&'static str, &'static str) {
         match self.mutable {
             true => ("BindOptionalMut", "bind_optional_mut"),
@@ -139,7 +142,8 @@ impl BufferType {
         }
     }
 
-    /// Returns the parameter type of a list of such buffers, and the expression that binds the parameter `name`.
+    /// Returns the parameter type of a list of such buffers, and the expression that binds the parameter
+    /// `name`.
     pub fn list(&self, name: &Ident) -> (TokenStream, TokenStream) {
         if self.optional {
             return (self.bindable(), self.bind(&quote!(#name)));
@@ -192,7 +196,8 @@ impl Argument {
         }
     }
 
-    /// Returns the type by which the values of expressions and calls know it; `None` for a buffer, which they do not know.
+    /// Returns the argument's type in `Values`. None for a buffer: expressions and calls cannot use its
+    /// value.
     pub(super) fn value_type(&self) -> Option<TokenStream> {
         match &self.kind {
             ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
@@ -244,7 +249,7 @@ impl Argument {
 }
 
 impl Expansion<'_> {
-    /// The function that builds.
+    /// Generates the function that builds the graph.
     fn build(&self) -> TokenStream {
         let name = self.name();
         let (attributes, visibility) = (&self.function.attrs, &self.function.vis);
@@ -286,23 +291,23 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns a closure whose parameters are named like the arguments, and which uses those that the body uses: rustc then
-    /// reports the others as unused variables, at the lint levels of the user.
+    /// Generates a closure whose parameters are named like the arguments, and which uses those that the
+    /// body uses. rustc then reports the others as unused variables, at the user's lint levels.
     fn unused(&self) -> TokenStream {
         let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
         let levels = self.signature.arguments.iter().map(|argument| &argument.levels);
-        // rustc reports no unused `_name`, and a lint forbids its use.
+        // rustc reports no unused `_name`, and a lint forbids using one.
         let told = |name: &Ident| !name.to_string().starts_with('_');
         let used =
             names.iter().zip(self.used()).filter(|(name, used)| *used && told(name)).map(|(name, _)| name);
         quote!(let _ = |#(#(#levels)* #names: ()),*| { #(let _ = #used;)* };)
     }
 
-    /// Returns, for each argument, true if the function uses it: a statement accesses or frees the buffer, an expression names
-    /// the scalar.
+    /// Returns, for each argument, true if the function uses it. A buffer is used if a statement accesses
+    /// or frees it, a scalar if an expression mentions it.
     fn used(&self) -> Vec<bool> {
         let (lowered, program) = (self.lowered, &self.lowered.source.program);
-        // A faulty statement is left out, and with it the arguments that it uses.
+        // A faulty statement is dropped together with its uses of arguments: assume that all are used.
         if lowered.faulty || !lowered.unknown.is_empty() {
             return vec![true; self.signature.arguments.len()];
         }
@@ -330,11 +335,11 @@ impl Expansion<'_> {
         arguments.map(used).collect()
     }
 
-    /// Returns the section on errors of the function's documentation, unless the user has written one.
+    /// Returns a documentation section on errors, unless the user has written one.
     fn errors_section(&self) -> TokenStream {
         let mut documented =
             self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).peekable();
-        // A function without documentation stays without, so that lints report it.
+        // A function without documentation gets none, so that lints still report it.
         if documented.peek().is_none()
             || documented.any(|attribute| quote!(#attribute).to_string().contains("# Errors"))
         {
@@ -343,7 +348,7 @@ impl Expansion<'_> {
         let text = "A buffer that is shorter than declared or of another context, two that overlap of which one is \
                     written, a length without a value, a launch configuration that the device does not take, a module that \
                     cannot be loaded, a failure of the driver: the error names the argument or the statement.";
-        // Clippy does not see the documentation that other crates' macros add.
+        // Clippy ignores documentation that an external macro adds.
         quote_spanned! {self.name().span()=>
             #[doc = ""]
             #[doc = "# Errors"]
@@ -352,8 +357,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// The implementation of `GraphFn`. The user's expressions stand in free functions: there is no `self` of generated
-    /// code that they could name.
+    /// Generates the implementation of `GraphFn`. The user's expressions are placed in free functions,
+    /// where they cannot name a `self` of generated code.
     fn implementation(&self) -> TokenStream {
         let name = self.name();
         let scalars: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
@@ -409,7 +414,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the function that describes records and lists to the build.
+    /// Generates the function that describes record and list arguments to the build.
     fn described(&self) -> Option<TokenStream> {
         let parts = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
             ArgumentKind::Part(part) => Some((&argument.name, part)),
@@ -441,7 +446,8 @@ impl Expansion<'_> {
         })
     }
 
-    /// An output has the elements that the signature says: rustc compares the types at its name.
+    /// Generates assertions that each output has the element type of the signature. rustc reports a
+    /// mismatch at its name.
     fn returned_elements(&self) -> TokenStream {
         let lowered = self.lowered;
         let pairs =

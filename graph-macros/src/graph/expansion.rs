@@ -1,4 +1,4 @@
-//! A graph function whose code is generated.
+//! The input of code generation for one graph function, shared by all generators.
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Vector;
@@ -11,7 +11,7 @@ use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 
-/// A graph function whose code is generated.
+/// A graph function to be expanded: its source, its signature and the results of lowering.
 pub(super) struct Expansion<'e> {
     pub(super) function: &'e ItemFn,
     pub(super) signature: &'e Signature,
@@ -30,12 +30,13 @@ impl Expansion<'_> {
         self.signature.arguments.iter().filter(|argument| argument.is_scalar())
     }
 
-    /// Returns the arguments that expressions and calls know.
+    /// Returns the arguments that are fields of `Values`: those that expressions and calls can use.
     pub(super) fn known(&self) -> impl Iterator<Item = &Argument> {
         self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
     }
 
-    /// Returns true if an argument is a record or a list: then the numbers of buffers are known at run time alone.
+    /// Returns true if an argument is a record or a list. The number of buffers is then known only at run
+    /// time.
     pub(super) fn has_parts(&self) -> bool {
         self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Part(_)))
     }
@@ -44,7 +45,7 @@ impl Expansion<'_> {
         self.lowered.source.program.options.devices.is_some()
     }
 
-    /// Returns the type by which the function takes its context, or those of its devices.
+    /// Returns the type of the context parameter: one context, or a slice with one per device.
     pub(super) fn contexts(&self) -> TokenStream {
         let context = quote!(::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>);
         if self.has_devices() { quote!(&[#context]) } else { quote!(&#context) }

@@ -1,4 +1,4 @@
-//! The type parameters of a library call: its elements and scalars may be of types that the caller's buffers say.
+//! The type parameters of a library call. The caller's buffers determine them.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,7 @@ use cuweave_core::codes::Code;
 
 use crate::report::Report;
 
-/// The type parameters of an item: none, but for library calls.
+/// The type parameters of an item. Empty except for library calls.
 #[derive(Clone, Default)]
 pub struct TypeParameters {
     parameters: Vec<TypeParam>,
@@ -17,7 +17,7 @@ pub struct TypeParameters {
 }
 
 impl TypeParameters {
-    /// Returns those of a library call; lifetimes and constants are refused.
+    /// Collects the type parameters of a library call. Lifetimes and constants are rejected.
     pub fn of(generics: &Generics, report: &mut Report) -> TypeParameters {
         let mut parameters = Vec::new();
         for parameter in &generics.params {
@@ -35,18 +35,19 @@ impl TypeParameters {
         TypeParameters { parameters, conditions: generics.where_clause.clone() }
     }
 
-    /// Returns true if there are none.
+    /// Returns true if there are no parameters.
     pub fn is_empty(&self) -> bool {
         self.parameters.is_empty()
     }
 
-    /// Returns the names, each with a comma behind it.
+    /// Returns the names, each followed by a comma.
     pub fn names(&self) -> TokenStream {
         let names = self.idents();
         quote!(#(#names,)*)
     }
 
-    /// Returns the declarations, each with a comma behind it. Element types are told apart by their `TypeId`, so they are `'static`.
+    /// Returns the declarations, each followed by a comma. Every parameter is `'static`, because element
+    /// types are compared by their `TypeId`.
     pub fn declared(&self) -> TokenStream {
         let declared = self.parameters.iter().map(|TypeParam { ident, bounds, .. }| {
             let plus = (!bounds.is_empty() && !bounds.trailing_punct()).then(|| quote!(+));
@@ -60,13 +61,13 @@ impl TypeParameters {
         &self.conditions
     }
 
-    /// Returns the type of a marker that names all of them.
+    /// Returns a marker type that mentions all parameters.
     pub fn marker(&self) -> TokenStream {
         let names = self.idents();
         quote!((&'v (), #(fn() -> #names,)*))
     }
 
-    /// Returns true if a type is one of them, and no more.
+    /// Returns true if the type is exactly one of the parameters.
     pub fn are(&self, ty: &Type) -> bool {
         matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| self.idents().any(|one| one == name)))
     }

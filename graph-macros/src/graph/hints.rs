@@ -1,4 +1,5 @@
-//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on arguments and on fields of records.
+//! The hints on managed memory: `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on arguments and on
+//! fields of records.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Span, TokenStream};
@@ -9,33 +10,32 @@ use syn::{Attribute, Expr, Token};
 
 use crate::report::Report;
 
-/// The names of the attributes.
 const NAMES: [&str; 3] = ["advise", "prefetch", "discard"];
 const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or `#[advise(accessed_by(device))]`, with `device`, `host`, or `device(1)` for a device of the graph";
 const PREFETCH: &str =
     "write `#[prefetch(device)]`, `#[prefetch(host)]`, or `#[prefetch(device(1))]` for a device of the graph";
-/// The message about an attribute on what no managed memory of its own is bound to.
+/// The message about a hint on something other than a buffer.
 pub const NO_BUFFER: &str =
     "`#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` stand on buffers of their own";
 
-/// The attributes of an argument about managed memory.
+/// The hints on one argument or field.
 #[derive(Clone, Default)]
 pub struct Hints {
-    /// The expressions of the hints.
+    /// An expression of type `Hint` for each hint.
     pub list: Vec<TokenStream>,
-    /// The first attribute.
+    /// The span of the first attribute.
     pub span: Option<Span>,
     /// True if the contents are discarded before each launch.
     pub discard: bool,
 }
 
 impl Hints {
-    /// Returns true for an attribute about managed memory.
+    /// Returns true if the attribute is a hint.
     pub fn is_one(attribute: &Attribute) -> bool {
         NAMES.iter().any(|name| attribute.path().is_ident(name))
     }
 
-    /// Reads the attributes of an argument.
+    /// Parses the hints of an argument or field.
     pub fn of(attributes: &[Attribute], report: &mut Report) -> Hints {
         let mut hints = Hints::default();
         for attribute in attributes {
@@ -99,7 +99,7 @@ impl Hints {
     }
 }
 
-/// Returns the location that is named `device`, `host` or `device(n)`, with a literal.
+/// Returns the location that `device`, `host` or `device(n)` names. `n` is a literal.
 fn site(expr: &Expr) -> Option<TokenStream> {
     if let Expr::Call(call) = expr {
         let Expr::Path(name) = &*call.func else { return None };
@@ -116,7 +116,7 @@ fn site(expr: &Expr) -> Option<TokenStream> {
     }
 }
 
-/// Returns the hint of advice.
+/// Returns the `Hint` variant of one piece of advice.
 fn advised(advice: &Expr) -> Option<TokenStream> {
     match advice {
         Expr::Path(path) => path.path.is_ident("read_mostly").then(|| quote!(ReadMostly)),

@@ -1,4 +1,4 @@
-//! Identifiers of generated code.
+//! Identifiers and types as generated code spells them.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -6,13 +6,14 @@ use syn::Type;
 
 use crate::meaning::located_tokens;
 
-/// Returns an identifier that resolves where the macro is called.
+/// Returns an identifier with call-site hygiene.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-/// Returns the item of a function in the module of its name, and the name that generated code has for it. A builder names it like the
-/// function: only where a type of the module has that name is it `__Item` itself.
+/// Generates the type of a function's item in the module beside the function. It is named like the
+/// function, which is how builders name it, with the alias `__Item`. If that name is taken by a type of the
+/// module, it is `__Item` itself.
 pub(super) fn item(function: &Ident, taken: &[&str]) -> TokenStream {
     let clashes = taken.iter().any(|name| function == name);
     let item = if clashes { ident("__Item") } else { function.clone() };
@@ -24,7 +25,7 @@ pub(super) fn item(function: &Ident, taken: &[&str]) -> TokenStream {
         }
     });
     quote! {
-        /// The item that calls in graph functions name.
+        /// The item through which calls in graph functions find the function.
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
         #[derive(Debug)]
@@ -37,7 +38,8 @@ pub(super) fn item(function: &Ident, taken: &[&str]) -> TokenStream {
     }
 }
 
-/// Returns the body of `fmt` of a type that shows these fields. Traits of the user's may have methods of the same names.
+/// Generates the body of `Debug::fmt` for a struct with these fields. Calls are fully qualified because the
+/// user's traits may have methods of the same names.
 pub fn shown<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> TokenStream {
     let all = Ident::new("shown", Span::mixed_site());
     let fields = fields.into_iter().map(|field| {
@@ -51,8 +53,9 @@ pub fn shown<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> Tok
     }
 }
 
-/// Returns a type of which rustc reports errors at a place; its names resolve as they did. The type of what a call returns keeps
-/// its place: rustc tells an error of a callee there once.
+/// Returns a type located at `at`, so that rustc reports errors about it there. Name resolution is
+/// unchanged. The type of a call's result keeps its own span, so that rustc reports a callee's error only
+/// once.
 pub(super) fn type_at(ty: &Type, at: Span) -> TokenStream {
     let of_a_call = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| {
         last.ident.to_string().starts_with("__Output")

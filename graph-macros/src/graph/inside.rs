@@ -1,4 +1,5 @@
-//! The user's types as the module beside a function names them: a type of the module may have the same name.
+//! Renames the user's types for use inside the generated module, where a generated type may have the same
+//! name.
 
 use proc_macro2::Ident;
 use syn::visit_mut::{VisitMut, visit_type_path_mut};
@@ -7,13 +8,13 @@ use syn::{PathSegment, TypePath};
 use super::parts::PartType;
 use super::signature::{Argument, ArgumentKind, Signature};
 
-/// The types of the module of a graph function.
+/// The types that the module of a graph function defines.
 pub const OF_GRAPHS: [&str; 5] = ["Args", "Values", "Views", "ViewsMut", "Exec"];
-/// The types of the module of a library call.
+/// The types that the module of a library call defines.
 pub const OF_CALLS: [&str; 1] = ["Values"];
 
 impl Signature {
-    /// Returns the signature with the types as its module names them, of which these are the own types.
+    /// Returns the signature for use inside the module that defines the types `own`.
     pub fn inside(&self, own: &[&str]) -> Signature {
         let mut inside = self.clone();
         let mut outer = Outer { own };
@@ -32,7 +33,7 @@ impl Signature {
     }
 }
 
-/// Writes `super::Args` for `Args`.
+/// Rewrites `Args` to `super::Args`.
 struct Outer<'o> {
     own: &'o [&'o str],
 }

@@ -1,4 +1,5 @@
-//! The item that `#[graph]` stands on, which may be half typed, no function, or in an `impl`.
+//! Parses the item that `#[graph]` is attached to: it may be half typed, not a function, or inside an
+//! `impl`.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -9,14 +10,14 @@ use syn::{Attribute, Block, ItemFn, Signature, Visibility};
 
 use crate::report::Report;
 
-/// A function as it is read.
+/// A parsed function.
 pub struct Function {
     pub item: ItemFn,
-    /// The error in the body, which then counts as empty.
+    /// The syntax error in the body. The body is then treated as empty.
     pub unread: Option<syn::Error>,
 }
 
-/// The head of a function, and its body as a group.
+/// A function with its body left unparsed.
 struct Head {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -36,7 +37,8 @@ impl Parse for Head {
     }
 }
 
-/// Reads the item. Reports an item that cannot be a graph function, and returns the tokens in its place.
+/// Parses the item. If it cannot be a graph function, reports why and returns the tokens to emit in its
+/// place.
 pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, TokenStream> {
     let error = match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(item) if associated(&item) => {
@@ -58,7 +60,7 @@ pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, T
     }
 }
 
-/// Reads a function whose body cannot be read, with an empty body.
+/// Parses a function whose body has a syntax error, and gives it an empty body.
 fn without_body(tokens: &TokenStream, report: &mut Report) -> Option<ItemFn> {
     let Head { attributes, visibility, signature, body } = syn::parse2::<Head>(tokens.clone()).ok()?;
     let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
@@ -82,7 +84,7 @@ fn without_body(tokens: &TokenStream, report: &mut Report) -> Option<ItemFn> {
     })
 }
 
-/// Reports an item that is no function with a body.
+/// Reports an item that is not a function with a body.
 fn no_function(tokens: &TokenStream, error: &syn::Error, report: &mut Report) -> TokenStream {
     if syn::parse2::<syn::TraitItemFn>(tokens.clone()).is_ok() {
         report.error(
@@ -105,7 +107,8 @@ fn no_function(tokens: &TokenStream, error: &syn::Error, report: &mut Report) ->
     TokenStream::new()
 }
 
-/// Returns an error that rustc tells only if it has told no other: what rustc itself cannot read, it has reported, better.
+/// Returns code with an error that rustc shows only if it shows no other one. A syntax error that rustc
+/// reports itself is explained better there.
 pub fn unread(error: &syn::Error) -> TokenStream {
     let text = format!("{}: this function cannot be read: {error}", Code::CW001);
     let function = quote_spanned!(error.span()=> __read());
@@ -124,7 +127,7 @@ pub fn unread(error: &syn::Error) -> TokenStream {
     }
 }
 
-/// Returns the place of `<<<`, with which CUDA begins a launch configuration.
+/// Finds `<<<`, which begins a launch configuration in CUDA C++.
 fn chevrons(tokens: TokenStream) -> Option<Span> {
     let mut row = 0;
     tokens.into_iter().find_map(|token| match token {
@@ -143,8 +146,9 @@ fn chevrons(tokens: TokenStream) -> Option<Span> {
     })
 }
 
-/// Returns true for a function of an `impl` or a `trait`: it takes `self`, or the source shows the head of such a block alone on
-/// the last line before it that is indented less.
+/// Returns true if the function is inside an `impl` or a `trait`. That is certain if it takes `self`.
+/// Otherwise the source file is consulted: the last preceding line with less indentation must be the head
+/// of such a block.
 fn associated(item: &ItemFn) -> bool {
     if matches!(item.sig.inputs.first(), Some(syn::FnArg::Receiver(_))) {
         return true;

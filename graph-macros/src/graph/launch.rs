@@ -1,4 +1,7 @@
-//! Launch configurations, and the check of their literals against the limits of all devices (CW306).
+//! Launch configurations: their code, and the checks of their literals against the limits of all devices
+//! (CW306).
+//!
+//! Limits of a particular kernel are checked by rustc after expansion, through [`Literal::assertion`].
 
 use std::collections::BTreeSet;
 
@@ -13,34 +16,34 @@ use crate::dims::dim_tokens;
 use crate::meaning::constant;
 use crate::report::Report;
 
-/// The most threads of a block along x, y and z, and in all, on every device since compute capability 5.0 up to 12.1
-/// (CUDA Programming Guide, table of technical specifications).
+/// The maximum block size along x, y and z, valid for every compute capability from 5.0 to 12.1 (CUDA
+/// Programming Guide, table of technical specifications). The next constant limits the product.
 const BLOCK: [i128; 3] = [1024, 1024, 64];
 const BLOCK_THREADS: i128 = 1024;
-/// The most blocks along x, y and z.
+/// The maximum grid size along x, y and z.
 const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
-/// The most dynamic shared memory of a block on any of them, with opt-in: 227 KiB (9.0, 10.0).
+/// The maximum dynamic shared memory of a block with opt-in on any of these devices: 227 KiB (9.0, 10.0).
 const SHARED: i128 = 227 * 1024;
 
-/// A literal of a configuration. The kernel's item has a constant function that checks it, and a constant message for
-/// when it does not fit.
+/// The literal part of a launch configuration. The kernel's item has a const function that checks it and a
+/// const message for the case that it does not fit.
 #[derive(Clone)]
 pub struct Literal {
-    /// The names of the function and of the message.
+    /// The names of that function and that message.
     rule: &'static LiteralRule,
-    /// The function's arguments.
+    /// The arguments of the const function.
     pub values: Vec<u32>,
     pub span: Span,
 }
 
-/// A line, a column, and the function that checks the literals there.
+/// Identifies a literal: line, column and the function that checks it.
 pub type Place = (usize, usize, &'static str);
 
-/// What a kernel says of the literals at one place of a configuration.
+/// The names in a kernel's item for one position of a launch configuration.
 struct LiteralRule {
-    /// The name of the function that checks them.
+    /// The name of the const function that checks the literals.
     admits: &'static str,
-    /// The name of the message.
+    /// The name of the const message.
     takes: &'static str,
 }
 
@@ -58,14 +61,14 @@ impl Literal {
         (values.len() == 3).then(|| Literal { rule, values, span: expr.span() })
     }
 
-    /// Returns the place of its assertion.
+    /// Returns the key under which equal assertions are merged.
     pub fn place(&self) -> Place {
         let start = self.span.start();
         (start.line, start.column, self.rule.admits)
     }
 
-    /// Returns the assertion that a kernel takes it, with all values that it has in turns of a loop. rustc evaluates it after the
-    /// macros.
+    /// Returns the assertion that a kernel accepts the literal, for all values that the literal takes in
+    /// the iterations of unrolled loops. rustc evaluates it after expansion.
     pub fn assertion(&self, values: &[&[u32]], kernel: &syn::Path) -> TokenStream {
         let Literal { rule: LiteralRule { admits, takes }, span, .. } = self;
         let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
@@ -94,7 +97,7 @@ impl Literal {
     }
 }
 
-/// Returns the expressions of a configuration for the grid, and those for the block and the shared memory.
+/// Splits a configuration into the expressions for the grid, and those for the block and the shared memory.
 pub fn configured_by(expr: &Expr) -> [Vec<&Expr>; 2] {
     match expr {
         Expr::Paren(inner) => configured_by(&inner.expr),
@@ -107,7 +110,7 @@ pub fn configured_by(expr: &Expr) -> [Vec<&Expr>; 2] {
     }
 }
 
-/// Returns tokens that compute a configuration.
+/// Returns the tokens that evaluate a configuration.
 pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
         Expr::Paren(inner) => tokens(&inner.expr, integers),
@@ -124,7 +127,7 @@ pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     }
 }
 
-/// Returns the literals of a configuration, and reports those that no device takes.
+/// Returns the literals of a configuration. Reports those that exceed the limits of all devices.
 pub fn literals(expr: &Expr, report: &mut Report) -> Vec<Literal> {
     let mut found = Vec::new();
     collect(expr, &mut found, report);
@@ -171,7 +174,7 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
     }
 }
 
-/// Checks literal bytes of dynamic shared memory.
+/// Checks a literal number of bytes of dynamic shared memory.
 fn shared(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
     let Some(bytes) = constant(expr, &[]) else { return };
     if bytes < 0 {
@@ -196,10 +199,10 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// Returns tokens for one to three counts, as `Dim`s.
+/// Returns the tokens for one to three counts, as `Dim`s.
 fn extent_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match parts(expr).as_slice() {
-        // A name may stand for a tuple.
+        // A name or call may denote a tuple.
         [one @ (Expr::Path(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_))] => quote!(#one),
         [one] => dim_tokens(one, integers),
         parts => {

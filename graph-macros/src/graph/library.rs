@@ -1,7 +1,9 @@
-//! `#[call] unsafe fn name(stream: &CallStream, ..)`: a library call, which graph functions call like one of themselves.
+//! Expands `#[call] unsafe fn name(stream: &CallStream, ..)`: a library call, which graph functions call
+//! like a graph function.
 //!
-//! Its module has the item that calls name, as that of a graph function; its table has one statement, which the build captures by
-//! running the body. The body stands in a function of its own, where the user's names resolve as written.
+//! The generated module has the same item as a graph function's module. Its table has a single statement,
+//! which the build captures by running the body. The body is placed in a separate function outside the
+//! module, where the user's names resolve as written.
 
 use std::collections::BTreeSet;
 
@@ -26,31 +28,31 @@ use crate::dims::dim_tokens;
 use crate::report::Report;
 use crate::words::words;
 
-/// The declaration of a library call.
+/// A parsed library call.
 struct Declaration<'f> {
     function: &'f ItemFn,
     /// The host values, buffers and scalars.
     signature: Signature,
     scratch: Vec<ScratchParameter>,
-    /// The parameters of the body behind the stream, in the order of the declaration.
+    /// The parameters after the stream, in the order of the declaration.
     parameters: Vec<Parameter<'f>>,
     stream: Option<&'f FnArg>,
     types: TypeParameters,
 }
 
-/// A parameter: its pattern, and its index among those of its kind.
+/// A parameter: its pattern, and its index among the arguments or the scratch buffers.
 struct Parameter<'f> {
     pattern: &'f PatIdent,
     of: Of,
 }
 
 enum Of {
-    /// An argument of the signature.
+    /// An index into the arguments of the signature.
     Argument(usize),
     Scratch(usize),
 }
 
-/// Expands the declaration of a library call.
+/// Expands a library call.
 pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let function = match syn::parse2::<ItemFn>(item.clone()) {
@@ -84,7 +86,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#expansion #words)
 }
 
-/// Reports the syntax and the types that a library call cannot have.
+/// Reports syntax that a library call cannot have.
 fn head(function: &ItemFn, report: &mut Report) {
     let head = &function.sig;
     let mut refuse = |span: Span, what: &str| {
@@ -260,12 +262,12 @@ impl Declaration<'_> {
         self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
     }
 
-    /// Returns the `#[cfg]`s, which hold for all that is generated.
+    /// Returns the `#[cfg]` attributes, which apply to all generated items.
     fn conditions(&self) -> impl Iterator<Item = &syn::Attribute> {
         self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"))
     }
 
-    /// The module that calls name, documented as the call is.
+    /// Generates the module that callers name. It has the documentation of the call.
     fn module(&self) -> TokenStream {
         let (name, visibility) = (&self.function.sig.ident, &self.function.vis);
         let documented = self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
@@ -288,7 +290,7 @@ impl Declaration<'_> {
 
                 #item
 
-                /// The values that the body is given.
+                /// The scalars and host values that are passed to the body.
                 #[doc(hidden)]
                 pub struct Values<'v, #declared>
                 #bounds
@@ -308,7 +310,8 @@ impl Declaration<'_> {
         }
     }
 
-    /// The function by which graph functions call it: rustc holds their arguments against its parameters.
+    /// Generates `__call`, the method by which graph functions make the call. Its bounds let rustc check
+    /// the arguments against the parameters.
     fn callee(&self) -> TokenStream {
         let name = &self.function.sig.ident;
         let (mut fitting, mut generics, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
@@ -326,7 +329,8 @@ impl Declaration<'_> {
                 (true, false) => quote!(ReadWrite),
                 (false, _) => quote!(Read),
             };
-            // The first buffer of a type parameter says the type, also where it does not fit: so rustc says that and nothing else.
+            // The first buffer of a type parameter determines the type, even if the buffer does not fit.
+            // rustc then reports only the misfit.
             let is_first = self.types.are(element) && !said.contains(&element);
             let says = is_first.then(|| quote!(+ ::cuweave::__private::OfElement<Element = #element>));
             said.push(element);
@@ -338,7 +342,8 @@ impl Declaration<'_> {
         }
         let known = self.known().map(|argument| &argument.name);
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
-        // The type of the values would repeat what rustc says of the bounds of type parameters.
+        // With type parameters an opaque type: naming `Values` would make rustc repeat its errors about
+        // their bounds.
         let values = match self.types.is_empty() {
             true => quote!(#name::Values<'v>),
             false => quote!(impl ::cuweave::__private::Body + use<'v, #names #(#fitting),*>),
@@ -346,7 +351,7 @@ impl Declaration<'_> {
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<0> for #name::__Item {}
-            // Its nodes are looked at when they are captured.
+            // Host nodes are found when the call is captured.
             impl ::cuweave::__private::HoldsHost for #name::__Item {
                 const HOST: bool = false;
             }
@@ -372,12 +377,12 @@ impl Declaration<'_> {
         }
     }
 
-    /// The name of the function with the body.
+    /// Returns the name of the function that holds the body.
     fn body_name(&self) -> Ident {
         format_ident!("__{}_body", self.function.sig.ident, span = Span::mixed_site())
     }
 
-    /// The user's body as a function over the memory of its parameters.
+    /// Generates the function that holds the user's body. Its parameters are views of the memory.
     fn body(&self) -> TokenStream {
         let (name, output, block) = (self.body_name(), &self.function.sig.output, &self.function.block);
         let attributes = self.function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
@@ -408,10 +413,10 @@ impl Declaration<'_> {
             }
         });
         let (declared, bounds) = (&self.function.sig.generics.params, self.types.conditions());
-        // rustc tells parameters that neither the body nor a length uses.
+        // So that rustc reports only the parameters that neither the body nor a length uses.
         let in_lengths = self.in_lengths();
         let stream = self.stream;
-        // The user's `unsafe`, which the lint `unsafe_code` looks for.
+        // Keep the user's own `unsafe` token: the lint `unsafe_code` must see it.
         let safety = &self.function.sig.safety;
         quote_spanned! {self.function.sig.ident.span()=>
             #(#attributes)*
@@ -438,7 +443,8 @@ impl Declaration<'_> {
             .collect()
     }
 
-    /// Returns the function that gives the body the memory of its parameters, and runs it while its stream captures.
+    /// Generates the function that obtains the memory of the parameters and runs the body while its stream
+    /// is capturing.
     fn capture(&self) -> TokenStream {
         let (name, body) = (&self.function.sig.ident, self.body_name());
         let [values, capture, stream] =
@@ -454,7 +460,8 @@ impl Declaration<'_> {
                 #call;
                 ::core::result::Result::Ok::<(), ::core::convert::Infallible>(())
             })),
-            // rustc says here that the body returns no `Result` of an error that can be printed.
+            // With this span rustc reports here if the body does not return a `Result` with a printable
+            // error.
             ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #capture.run(|#stream| #call)),
         };
         quote! {
@@ -474,7 +481,7 @@ impl Declaration<'_> {
         }
     }
 
-    /// Returns the statements that ask the capture for the memory of the buffers and of the scratch.
+    /// Generates the statements that obtain the memory of buffers and scratch from the capture.
     fn memory(&self, capture: &Ident) -> Vec<TokenStream> {
         let integers: BTreeSet<String> = self
             .signature
@@ -495,7 +502,7 @@ impl Declaration<'_> {
         memory.collect()
     }
 
-    /// Returns the statements that ask the capture for the resources.
+    /// Generates the statements that obtain resources from the capture.
     fn resources(&self, capture: &Ident) -> Vec<TokenStream> {
         let resources = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
             ArgumentKind::Host(host) if host.resource => {
@@ -507,7 +514,7 @@ impl Declaration<'_> {
         resources.collect()
     }
 
-    /// Returns the arguments of the call of the body.
+    /// Returns the arguments for the body's call.
     fn given(&self) -> Vec<TokenStream> {
         let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
             let (name, own) = (&pattern.ident, own(&pattern.ident));
@@ -530,7 +537,8 @@ impl Declaration<'_> {
     }
 }
 
-/// Returns the name of the memory of a parameter: no expression of the user's can name it.
+/// Returns the local name of a parameter's memory. The user's expressions cannot name it, because it has
+/// mixed-site hygiene.
 fn own(parameter: &Ident) -> Ident {
     format_ident!("__memory_{parameter}", span = Span::mixed_site())
 }

@@ -1,9 +1,13 @@
-//! From tokens to the IR: statements in program order, loops unrolled, names resolved, views as ranges of their
-//! buffers. Syntax outside the language is CW001; statements that depend on a faulty name are left out without further errors.
+//! Lowers the body of a graph function to the IR: statements in program order, with loops unrolled, names
+//! resolved, and views as ranges of their buffers.
 //!
-//! A [`Lowering`] has an owner for each of these: the names in scope, the arguments, the program that is built, the
-//! nesting of its statements, its calls. Functions take one owner where that is enough. Statements and expressions nest,
-//! so that lowering them is methods of the whole, and modules import each other one way.
+//! Syntax outside the language is CW001. Statements that depend on a faulty name are dropped without
+//! further errors.
+//!
+//! A [`Lowering`] owns its parts separately: the names in scope, the arguments, the program under
+//! construction, the nesting of its statements, its calls. A function that needs only one part takes only
+//! that part. Statements and expressions are mutually recursive, so lowering them takes the whole; still,
+//! modules import each other in one direction only.
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::ir::{Options, Order};
@@ -65,7 +69,7 @@ pub use numbers::{expression, turns_in};
 use statements::lower_body;
 pub use syntax::{LaunchArgument, Syntax};
 
-/// Lowers a function. `body` is `None` if it does not parse.
+/// Lowers a function. `body` is None if it could not be parsed.
 pub fn lower(
     name: &Ident,
     file: String,

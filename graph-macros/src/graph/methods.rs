@@ -1,4 +1,5 @@
-//! The methods of a graph function's exec: `launch`, the outputs, the setters, and what every exec has.
+//! Generates the methods of a graph function's exec: `launch`, `output`, the setters, and the methods that
+//! every exec has.
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
@@ -13,7 +14,7 @@ use super::settable::{method_name, setter_bounds, whole_name};
 use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
-    /// Returns the methods of the exec, in the function's own scope.
+    /// Generates the methods of the exec. They are placed in the function's own scope.
     pub(super) fn methods(&self) -> TokenStream {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
@@ -26,7 +27,7 @@ impl Expansion<'_> {
             ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => self.buffer_setter(at, argument),
         });
         quote! {
-            // Setters are named after the arguments, whose style rustc reports at their declaration.
+            // Setters are named after arguments. rustc reports an argument's style at its declaration.
             #[allow(non_snake_case)]
             impl<'a> #name::Exec<'a> {
                 #launch
@@ -38,7 +39,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the functions that give the turns of the labelled loops with a limit.
+    /// Generates the methods that return the iterations of the labelled loops with a limit.
     fn turns(&self) -> TokenStream {
         let core = self.core("core");
         let method = |label: &Ident| {
@@ -49,12 +50,13 @@ impl Expansion<'_> {
             quote! {
                 #[doc = #documented]
                 ///
-                /// `limit_hit` says if `#[at_most(n)]` ended the loop, and not its operand. A launch that came to the loop several times
-                /// gives the sums over all of them, and one that did not come to it gives zeros, as before the first launch.
+                /// `limit_hit` is true if `#[at_most(n)]` ended the loop, and not its operand. If a launch
+                /// reaches the loop several times, the counts are summed over all of them. If it does not
+                /// reach the loop, they are zero, as before the first launch.
                 ///
                 /// # Errors
                 ///
-                /// A panic of a host statement that no call has returned yet; a failure of the driver.
+                /// A panic in a host statement that no call has returned yet, or a failure of the driver.
                 pub fn #method(&self) -> ::cuweave::Result<::cuweave::LoopTurns> {
                     #core.turns(#name)
                 }
@@ -63,8 +65,8 @@ impl Expansion<'_> {
         self.lowered.loops.counted.iter().map(method).collect()
     }
 
-    /// Returns a setter of a whole record or list, or of a host value, that nothing can call: its bound says which setters there
-    /// are, or why there is none.
+    /// Generates a setter that cannot be called, for a record, a list or a host value. rustc prints the
+    /// message of its bound, which says which setters to use instead, or why there is none.
     fn no_setter(&self, at: usize, argument: &Argument) -> TokenStream {
         let (setter, reason) = (self.setter(&argument.name), whole_name(at));
         quote! {
@@ -78,7 +80,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the setter of a scalar.
+    /// Generates the setter of a scalar.
     fn scalar_setter(&self, argument: &Argument) -> Option<TokenStream> {
         let (setter, core) = (self.setter(&argument.name), self.core("core_mut"));
         let (value, ty) = (&argument.name, argument.parameter_type());
@@ -86,20 +88,21 @@ impl Expansion<'_> {
         let scalar = ScalarId::new(index);
         let bounds = setter_bounds(self, scalar);
         let documented = match self.setters[scalar].fixed {
-            // It says why there is none.
+            // Hidden: a call of it fails to compile, with the reason.
             Some(_) => quote!(#[doc(hidden)]),
             None => {
                 let text = format!("Sets the argument `{value}`: only what uses it is updated.");
                 quote! {
                     #[doc = #text]
                     ///
-                    /// Ranges that it reaches move, and are checked again; the order of the graph holds for all
-                    /// values.
+                    /// Ranges that depend on it move, and are checked again. The order of the graph is
+                    /// valid for all values.
                     ///
                     /// # Errors
                     ///
-                    /// A range that does not lie in its buffer, a launch that does not write what it must, a launch
-                    /// configuration that the device does not take, a failure of the driver: the exec is as it was.
+                    /// A range is not within its buffer, a launch does not write all that it must, a launch
+                    /// configuration exceeds the device's limits, or the driver fails. The exec is then
+                    /// unchanged.
                 }
             }
         };
@@ -111,7 +114,7 @@ impl Expansion<'_> {
         })
     }
 
-    /// Returns the setter of a buffer, or of an array of buffers.
+    /// Generates the setter of a buffer or of an array of buffers.
     fn buffer_setter(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
         let (setter, core) = (self.setter(&argument.name), self.core("core_mut"));
         let value = &argument.name;
@@ -124,8 +127,8 @@ impl Expansion<'_> {
             ///
             /// # Errors
             ///
-            /// A buffer that is too short, of another context, or that overlaps another of which one is
-            /// written; a failure of the driver.
+            /// A buffer is too short, belongs to another context, or overlaps another buffer while one of
+            /// them is written; or the driver fails.
             pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                 let #number = #first;
                 #core.set_buffer(#number, #bound, |args| &mut args.#value)
@@ -133,7 +136,7 @@ impl Expansion<'_> {
         })
     }
 
-    /// Returns the number of the first buffer of an argument.
+    /// Generates the number of an argument's first buffer.
     fn first_buffer(&self, at: usize) -> Option<TokenStream> {
         if self.has_parts() {
             let (at, core) = (at as u32, self.core("core"));
@@ -143,7 +146,7 @@ impl Expansion<'_> {
         Some(quote!(#first))
     }
 
-    /// Returns the functions that give the setters of records and of elements.
+    /// Generates the methods that return the setters of records and of elements.
     fn parts(&self) -> TokenStream {
         let name = self.name();
         let core_mut = self.core("core_mut");
@@ -197,7 +200,8 @@ impl Expansion<'_> {
         arguments.filter_map(part).collect()
     }
 
-    /// Returns the expression that reaches the contents of `self` by a method of `Generated`.
+    /// Generates the call of a method of `Generated` on `self`, which gives access to the exec's private
+    /// contents.
     fn core(&self, method: &str) -> TokenStream {
         let (name, method) = (self.name(), ident(method));
         quote! {
@@ -205,17 +209,18 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the methods that every exec has.
+    /// Generates the methods that every exec has.
     fn common(&self) -> TokenStream {
         let name = self.name();
         let [core, core_mut, into_core] = ["core", "core_mut", "into_core"].map(|method| self.core(method));
         let reports = self.reports();
         quote! {
-            /// Brings the graph to the device and maps its memory, so that the first launch need not.
+            /// Uploads the graph to the device and maps its memory, so that the first launch does not have
+            /// to.
             ///
             /// # Errors
             ///
-            /// A stream of another context or one that is capturing; a failure of the driver.
+            /// The stream belongs to another context or is capturing, or the driver fails.
             pub fn upload(
                 &mut self,
                 stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>,
@@ -223,53 +228,57 @@ impl Expansion<'_> {
                 #core_mut.upload(stream)
             }
 
-            /// Waits on the host for the last launch.
+            /// Blocks until the last launch has finished.
             ///
             /// # Errors
             ///
-            /// A panic of a host statement that no call has returned yet; a failure of the driver.
+            /// A panic in a host statement that no call has returned yet, or a failure of the driver.
             pub fn synchronize(&mut self) -> ::cuweave::Result<()> {
                 #core_mut.synchronize()
             }
 
-            /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the
-            /// values of flags and semaphores advance.
+            /// Returns the number of launches so far, including those of profiles. It is the number of the
+            /// next launch, by which the values of flags and semaphores advance.
             #[must_use]
             pub fn launches(&self) -> u64 {
                 #core.launches()
             }
 
-            /// Waits on the host for the last launch, and returns the turns of a loop with `#[at_most(n)]` in it: whether the
-            /// limit was hit, how often the launch came to the loop, and its turns.
+            /// Blocks until the last launch has finished, and returns the counts of a loop with
+            /// `#[at_most(n)]`: its iterations, how often the launch reached the loop, and if the limit was
+            /// hit.
             ///
-            /// The name is the loop's label, behind the names of the calls around it: `'solve: while go` is `"solve"`, and
-            /// `"layers[2].solve"` in a function that `layers` calls where the variable of the loop around is 2. Where one function
-            /// is called at several places, `"layers:12.solve"` is the loop of the call on line 12, and `"layers.solve"` stands for
-            /// those of all calls. A loop without a label is called `while`. Loops that are one in the source and have one name are added up, as the turns of a `for` are.
+            /// The name is the loop's label, prefixed by the names of the enclosing calls: `'solve: while
+            /// go` is `"solve"`. In a function that `layers` calls while the index of the enclosing loop is
+            /// 2, it is `"layers[2].solve"`. If a function is called at several places, `"layers:12.solve"`
+            /// is the loop of the call on line 12, and `"layers.solve"` stands for those of all calls. A
+            /// loop without a label is called `while`. Loops that are the same in the source and have the
+            /// same name are summed, as the iterations of a `for` are.
             ///
             /// # Errors
             ///
-            /// A name that is not that of one loop with a limit; a panic of a host statement that no call has returned yet; a
-            /// failure of the driver.
+            /// The name does not denote exactly one loop with a limit; a panic in a host statement that no
+            /// call has returned yet; or a failure of the driver.
             pub fn turns(&self, name: &str) -> ::cuweave::Result<::cuweave::LoopTurns> {
                 #core.turns(name)
             }
 
-            /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
-            /// after them. The view of a `cuweave::Buffer` has no address: its method `buffer` returns the buffer.
+            /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the
+            /// next launch is ordered after them. The view of a `cuweave::Buffer` has no address: its
+            /// method `buffer` returns the buffer.
             #[must_use]
             pub fn args(&self) -> #name::Views<'_> {
                 #core.views()
             }
 
-            /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses
-            /// cannot.
+            /// Returns mutable views of the buffers that are bound mutably or owned. Contents can be
+            /// changed, addresses cannot.
             #[must_use]
             pub fn args_mut(&mut self) -> #name::ViewsMut<'_> {
                 #core_mut.views_mut()
             }
 
-            /// Gives the arguments back. Their uses are ordered after the last launch.
+            /// Returns the arguments. Their uses are ordered after the last launch.
             #[must_use]
             pub fn into_args(self) -> #name::Args<'a> {
                 #into_core.into_args()
@@ -279,28 +288,29 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the methods of every exec that report on the graph.
+    /// Generates the methods that report on the graph.
     fn reports(&self) -> TokenStream {
         let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
         quote! {
-            // There are none without the feature `inspect` of cuweave.
+            // Empty without cuweave's feature `inspect`.
             ::cuweave::__inspected! {
-                /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
+                /// Returns a report on the graph: its nodes, its memory and the decisions of the build.
                 #[must_use]
                 pub fn report(&self) -> ::cuweave::report::Report {
                     #core.report()
                 }
 
-                /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as
-                /// often with its nodes one after the other and an event behind each.
+                /// Measures the time of each statement in microseconds. The graph is launched `launches`
+                /// times as it is, and as often in a serialised form, with an event after each node.
                 ///
-                /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The
-                /// bodies of library calls run once more. The graph that is launched by `launch` stays as it is.
+                /// Profiling **runs** the graph: its data advances by `2 * launches` launches, and its
+                /// outputs are freed. The bodies of library calls run once more. The graph that `launch`
+                /// launches is unchanged.
                 ///
                 /// # Errors
                 ///
-                /// No launches, a graph that takes over outputs of others, what `launch` refuses, a failure of the driver: the exec
-                /// can be launched as before.
+                /// `launches` is 0, the graph takes over outputs of other graphs, `launch` would fail, or
+                /// the driver fails. The exec can be launched as before.
                 pub fn profile(
                     &mut self,
                     stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>,
@@ -309,46 +319,49 @@ impl Expansion<'_> {
                     #core_mut.profile(stream, launches)
                 }
 
-                /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there
-                /// for, boxes for bodies of conditions and for devices, and a legend.
+                /// Returns the graph in the DOT language: nodes by depth, edges labelled with the buffers
+                /// that require them, boxes for conditional bodies and devices, and a legend.
                 #[must_use]
                 pub fn dot(&self) -> ::std::string::String {
                     #core.dot()
                 }
 
-                /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory:
-                /// shared bytes are shaded, and the buffers that make the bound are outlined.
+                /// Returns an SVG of the temporaries as boxes, with the graph's levels on one axis and the
+                /// bytes of their memory on the other. Shared bytes are shaded. The buffers that determine
+                /// the lower bound are outlined.
                 ///
                 /// # Errors
                 ///
-                /// Sizes that overflow.
+                /// A size overflows.
                 pub fn memory_svg(&self) -> ::cuweave::Result<::std::string::String> {
                     #core.memory_svg()
                 }
 
-                /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
-                /// side. Of graphs of more than 120 nodes the turns of loops are one.
+                /// Returns the graph as an SVG: nodes in layers by their depth, conditional bodies as
+                /// boxes, and devices side by side. In graphs of more than 120 nodes the iterations of a
+                /// loop are merged.
                 #[must_use]
                 pub fn svg(&self) -> ::std::string::String {
                     #core.svg()
                 }
 
-                /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside
-                /// of it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+                /// Returns a self-contained HTML page with the graph, its temporaries, its statements and
+                /// its report. Pointing at a box shows its buffers, the lines of its statements and the
+                /// reasons for its edges.
                 ///
                 /// # Errors
                 ///
-                /// Sizes that overflow.
+                /// A size overflows.
                 pub fn page(&self) -> ::cuweave::Result<::std::string::String> {
                     #core.page()
                 }
 
-                /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of
-                /// another graph stand in its picture alone.
+                /// Returns the page together with a profile, whose times are shown at the nodes. Times of
+                /// another graph's profile are shown only in the profile's own picture.
                 ///
                 /// # Errors
                 ///
-                /// Sizes that overflow.
+                /// A size overflows.
                 pub fn page_with(
                     &self,
                     profile: &::cuweave::profile::Profile,
@@ -357,25 +370,28 @@ impl Expansion<'_> {
                 }
             }
 
-            /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
-            /// [`check`](::cuweave::certificate::check). It takes time in proportion to the accesses and the edges.
+            /// Returns the certificate of the graph with the current settings: the program and its nodes,
+            /// for [`check`](::cuweave::certificate::check). Takes time linear in the number of accesses
+            /// and edges.
             #[must_use]
             pub fn certificate(&self) -> ::cuweave::certificate::Certificate {
                 #core.certificate()
             }
 
-            /// Returns the collectives of the graph in the order in which each rank runs them: those with equal digests run the same.
+            /// Returns the collectives of the graph in the order in which each rank runs them. Ranks with
+            /// equal digests run the same ones.
             #[must_use]
             pub fn collectives(&self) -> ::cuweave::report::Collectives {
                 #core.collectives()
             }
 
-            /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
-            /// the plan without a budget and the floor, the largest first: for launches as written. A budget is that of each device.
+            /// Returns the length of the longest chain of statements against the bytes of the temporaries,
+            /// for up to `points` budgets from the plan without a budget down to the floor, largest first.
+            /// Launches are taken as written. A budget applies to each device.
             ///
             /// # Errors
             ///
-            /// Sizes that overflow.
+            /// A size overflows.
             pub fn budget_curve(
                 &self,
                 points: u64,
@@ -385,7 +401,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the name of an argument's setter: `set_s` also for `_s`, unless there is an `s`.
+    /// Returns the name of an argument's setter. It is `set_s` for `_s`, too, unless another argument is
+    /// called `s`.
     fn setter(&self, argument: &Ident) -> Ident {
         let text = argument.to_string();
         let plain = text.trim_start_matches('_');
@@ -399,7 +416,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns `launch`, and `output`.
+    /// Generates `launch` and `output`.
     fn launch(&self) -> TokenStream {
         let taken: Vec<&BufferType> = self
             .signature
@@ -435,9 +452,9 @@ impl Expansion<'_> {
             ///
             /// # Errors
             ///
-            /// A stream of another context or one that is capturing, an output handed over that is not the expected
-            /// one or does not live, a `cuweave::Buffer` that is lent or that setters have bound twice in conflict, a
-            /// failure of the driver: the exec is as it was.
+            /// The stream belongs to another context or is capturing; an output handed over is not the
+            /// expected one, or is no longer alive; a `cuweave::Buffer` is borrowed elsewhere, or setters
+            /// have bound it twice in conflict; or the driver fails. The exec is then unchanged.
             pub fn launch(
                 &mut self,
                 stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>
@@ -449,7 +466,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns `output` for functions that return allocations.
+    /// Generates `output`, for functions that return allocations.
     fn descriptions(&self, outputs: &[&Type]) -> TokenStream {
         let core = self.core("core");
         let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
@@ -473,21 +490,21 @@ impl Expansion<'_> {
     }
 }
 
-/// Returns the type of the setters of a record at a place, and the function that makes them.
+/// Returns the type of the setters of a record at `place`, and the function that creates them.
 pub fn record(ty: &Type, place: &TokenStream) -> (TokenStream, TokenStream) {
     let ty = with_lifetime(ty, "'a");
     let settable = quote!(<#ty as ::cuweave::__private::Settable>);
     (quote!(#settable::Setters<#place>), quote!(#settable::setters))
 }
 
-/// Returns the type of the setter of a buffer at a place, and the function that makes it.
+/// Returns the type of the setter of a buffer at `place`, and the function that creates it.
 pub fn element(buffer: &BufferType, place: &TokenStream) -> (TokenStream, TokenStream) {
     let name = ident(if buffer.mutable { "ElementMut" } else { "Element" });
     (quote!(::cuweave::__private::#name<#place>), quote!(::cuweave::__private::#name::new))
 }
 
-/// Returns the words for an element of a list, or of the buffer of an optional one; for when there is none; the parameter
-/// of its index, and the index.
+/// Returns the phrases for the setters of a list's element or of an optional buffer: the subject, the
+/// error, the parameter for the index, and the index.
 pub fn indexed_by(
     is_optional: bool,
     index: &Ident,

@@ -1,10 +1,11 @@
-//! `#[graph] fn name(args) { .. }`: lowered, ordered, checked, printed.
+//! Expands `#[graph] fn name(args) { .. }`: the function is lowered, ordered, checked and generated.
 //!
-//! Rules of the generated code, which is part of the user's crate (see `expand` for its scopes and privacy):
-//! - The user's expressions are in functions of their own, in which no generated name is in scope.
-//! - An expression may panic, return, and have another value each time it is evaluated. Therefore a setter evaluates
-//!   everything before it changes anything, the build checks that each step has recorded its statement, and a batch is
-//!   checked against the configuration that it was built with.
+//! Generated code is part of the user's crate; [`expand`] describes its scopes and privacy. It obeys two
+//! rules:
+//! - The user's expressions are placed in separate functions, where no generated name is in scope.
+//! - An expression may panic, return early, or yield a different value at each evaluation. Therefore a
+//!   setter evaluates everything before it changes anything, the build checks that each step has recorded
+//!   its statement, and a batch is checked against the configuration it was built with.
 
 mod advice;
 mod arrays;
@@ -50,8 +51,8 @@ use crate::words::words;
 
 pub use library::call;
 
-/// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no
-/// errors follow at its uses.
+/// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so
+/// that its uses cause no further errors.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let item::Function { item: function, unread } = match item::function(&item, &mut report) {
@@ -91,8 +92,8 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#expansion #words #unread #diagnostics)
 }
 
-/// Checks a lowered function, a structured one by a sample of its turns, and reports what is wrong with it. Returns the settled
-/// accesses of statements, unless there are faults.
+/// Checks a lowered function and reports its faults. Loops are checked by sample iterations. Returns the
+/// accesses as the checker settled them, or None if there are faults.
 fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
     let shape = Shape {
         structure: &lowered.structure,
@@ -109,7 +110,7 @@ fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
 }
 
 impl lower::Lowered {
-    /// Removes everything but the arguments: the fallback for a faulty function.
+    /// Drops everything but the arguments. This is the fallback for a faulty function.
     fn silence(&mut self) {
         let program = &self.source.program;
         let arguments: Vec<_> = program
@@ -126,7 +127,7 @@ impl lower::Lowered {
             ..program.clone()
         };
         self.syntax.clear();
-        // rustc reports errors in lengths once the macro finds nothing.
+        // rustc reports errors in lengths only after the macro's own errors are fixed.
         self.leaves.clear();
         self.typed.clear();
         self.loops.choices.clear();

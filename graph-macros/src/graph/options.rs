@@ -1,4 +1,4 @@
-//! The options of `#[graph(...)]`.
+//! Parses the options of `#[graph(...)]`.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{Launches, Memory, Options, Order};
@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 
 use crate::report::Report;
 
-/// The expressions among the options.
+/// The option values that are expressions.
 #[derive(Default)]
 pub struct OptionValues {
     pub budget: Option<Expr>,
@@ -38,7 +38,7 @@ impl syn::parse::Parse for GraphOption {
     }
 }
 
-/// Reads the options, and the expressions among them.
+/// Parses the options, and the expressions among them.
 pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionValues) {
     let mut options = Options::default();
     let mut values = OptionValues::default();
@@ -123,7 +123,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
     (options, values)
 }
 
-/// Reports an option that graphs do not have.
+/// Reports an unknown option.
 fn unknown_option(option: &syn::MetaNameValue, name: &str, report: &mut Report) {
     let known = ["order", "memory", "budget", "launches", "devices", "check"];
     let help = match nearest(name, known) {
@@ -167,7 +167,7 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
     report.error(span, Code::CW001, "this is not an option of a graph", &[error.to_string()], Some(&help));
 }
 
-/// Returns true for a literal that is no integer.
+/// Returns true for a literal that is not an integer.
 fn is_text(expr: &Expr) -> bool {
     match expr {
         Expr::Group(inner) => is_text(&inner.expr),
@@ -176,9 +176,9 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-/// The one of the known values that a string literal names.
+/// Returns the known value that a string literal names.
 fn value<T: Copy>(expr: &Expr, known: &[(&str, T)], report: &mut Report) -> Option<T> {
-    // A literal that a macro of the user's has handed on comes in a group.
+    // A literal that the user's `macro_rules!` passes on is in an invisible group.
     if let Expr::Group(inner) = expr {
         return value(&inner.expr, known, report);
     }

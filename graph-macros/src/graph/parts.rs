@@ -1,4 +1,4 @@
-//! Buffers, records and lists among the arguments of graph functions, as types.
+//! The types of buffer, record and list arguments, as declared.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,11 +17,11 @@ pub struct BufferType {
     pub len: Expr,
     pub memory: BufferMemory,
     pub mutable: bool,
-    /// `&mut [MaybeUninit<T>; len]`: a caller may lend elements that nothing has written.
+    /// `&mut [MaybeUninit<T>; len]`: the caller may pass uninitialised elements.
     pub fresh: bool,
     /// True if the contents are discarded before each launch.
     pub discarded: bool,
-    /// True for an `Option`, which is a list of at most one buffer.
+    /// True for an `Option`, which is represented as a list of at most one buffer.
     pub optional: bool,
 }
 
@@ -32,19 +32,19 @@ pub enum BufferMemory {
     Taken,
 }
 
-/// A record, or a list.
+/// The type of a record or list argument.
 #[derive(Clone)]
 pub enum PartType {
     /// `Layer<'_>`.
     Record(Box<Type>),
-    /// `&[Layer<'_>]`, or `[Layer<'_>; N]` with its number of elements.
+    /// `&[Layer<'_>]`, or `[Layer<'_>; N]` with its length.
     Records(Box<Type>, Option<usize>),
     /// `&[&[T; len]]` or `&[&mut [T; len]]`; `Option<&[T; len]>` or `Option<&mut [T; len]>`.
     Buffers(Box<BufferType>),
 }
 
 impl PartType {
-    /// Reads the type of an argument or a field; `None` for what is neither a record nor a list.
+    /// Parses the type of an argument or a field. None if it is neither a record nor a list.
     pub fn of(ty: &Type, report: &mut Report) -> Result<Option<PartType>, Refused> {
         let ty = ungrouped(ty);
         match ty {
@@ -126,7 +126,7 @@ impl PartType {
         }
     }
 
-    /// Returns the type by which it is bound.
+    /// Returns the type of the bound value.
     pub fn bound(&self, lifetime: &str) -> TokenStream {
         match self {
             PartType::Record(ty) => {
@@ -150,7 +150,7 @@ impl PartType {
         }
     }
 
-    /// Returns the type of the reference by which expressions and calls know it.
+    /// Returns the type of the reference under which expressions and calls use it.
     pub fn lent(&self) -> TokenStream {
         match self {
             PartType::Record(ty) => {
@@ -179,7 +179,7 @@ fn is_reference(ty: &Type) -> bool {
     matches!(ungrouped(ty), Type::Reference(_))
 }
 
-/// Returns true for a path with lifetimes among its arguments.
+/// Returns true for a path with lifetime arguments, which marks a record.
 pub fn is_record(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else { return false };
     path.path.segments.last().is_some_and(|last| match &last.arguments {
@@ -190,7 +190,7 @@ pub fn is_record(ty: &Type) -> bool {
     })
 }
 
-/// Returns a type with all of its lifetimes replaced.
+/// Returns a type with all its lifetimes replaced, except `'static`.
 pub fn with_lifetime(ty: &Type, name: &str) -> Type {
     struct Replace<'n>(&'n str);
     impl VisitMut for Replace<'_> {
@@ -205,14 +205,14 @@ pub fn with_lifetime(ty: &Type, name: &str) -> Type {
     ty
 }
 
-/// Returns the length of an array that is a literal. One beyond all numbers of elements is the greatest.
+/// Returns the value of a literal array length. A value too large for `usize` is clamped.
 pub fn literal(expr: &Expr) -> Option<usize> {
     let count = crate::meaning::constant(expr, &[]).filter(|&count| count >= 0)?;
     Some(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 impl BufferType {
-    /// Returns the type of a slice of such buffers.
+    /// Returns the type of a slice of such buffers, for messages.
     pub fn slice(&self) -> &'static str {
         match (self.optional, self.mutable) {
             (false, false) => "&[&[T; len]]",
@@ -223,7 +223,8 @@ impl BufferType {
     }
 }
 
-/// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
+/// Parses the type of a buffer: `[T; len]` by reference or by value, or `&Pinned<[T; len]>`. None for other
+/// types.
 pub fn buffer_type(ty: &Type) -> Option<BufferType> {
     match ungrouped(ty) {
         Type::Array(array) => Some(BufferType {
@@ -273,7 +274,7 @@ pub fn buffer_type(ty: &Type) -> Option<BufferType> {
     }
 }
 
-/// Returns the `T` of `MaybeUninit<T>`.
+/// Returns the `T` in `MaybeUninit<T>`.
 fn maybe_uninit(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ungrouped(ty) else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "MaybeUninit")?;

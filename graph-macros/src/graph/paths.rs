@@ -1,10 +1,11 @@
-//! The items that statements name, found by the user's path whatever it is: a name that does not fit is one error, in our
-//! words (`kernels/item.rs` in the core).
+//! Resolves the paths of kernels and graph functions in statements, such that a path to anything else is a
+//! single error with our message (`kernels/item.rs` in the core).
 //!
-//! `name::__ITEM` is a constant of kernels and of graph functions. A name of one segment is imported under another name.
-//! An import takes a name in all namespaces, and shadows the names of a glob import in each namespace for itself: where the
-//! user's name is neither a type nor a module, the constant is that of `no_item`. A function of the same name makes sure
-//! that the import finds something.
+//! Kernels and graph functions have a constant `name::__ITEM`. A path of one segment is imported under
+//! another name. An import binds a name in all namespaces, and shadows the names of a glob import in each
+//! namespace separately. So if the user's name is neither a type nor a module, `__ITEM` resolves to that of
+//! `no_item`, which is glob-imported. A dummy function of the same name ensures that the import always
+//! finds something.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -18,18 +19,18 @@ use crate::prelude::on_unimplemented;
 /// A graph function that another one calls.
 pub struct Callee {
     pub path: Path,
-    /// The most allocations that a `let` takes from it.
+    /// The maximum number of allocations that a `let` binds from a call.
     pub results: usize,
 }
 
-/// Returns an expression for the item of the kernel that a path names.
+/// Generates the expression of the item of the kernel that a path names.
 pub fn launched(path: &Path) -> TokenStream {
     let (imports, found, span) = (imports(path), found(path), path.span());
     let item = quote_spanned!(span=> ::cuweave::__private::Launched::item(#found::__ITEM));
     quote!({ #imports #item })
 }
 
-/// Returns the imports by which [`found`] names a kernel's item.
+/// Generates the imports that [`found`] relies on.
 pub fn imports(path: &Path) -> TokenStream {
     let Some(anything) = anything(path) else { return TokenStream::new() };
     let nothing = nothing(path, Known::Kernel, &Ident::new("__found", Span::call_site()), 0);
@@ -43,8 +44,8 @@ pub fn imports(path: &Path) -> TokenStream {
     }
 }
 
-/// Returns the module for a name that is neither a kernel nor a graph function. If another name may be meant, its constant
-/// is one of which rustc says so.
+/// Generates the module that provides `__ITEM` for a name that is neither a kernel nor a graph function. If
+/// a similar name is known, using that constant makes rustc suggest it.
 fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStream {
     let written = path.get_ident().map(ToString::to_string).unwrap_or_default();
     let Some(suggestion) = known::suggestion(&written, kind) else {
@@ -96,13 +97,13 @@ fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStrea
     }
 }
 
-/// Returns types for the elements of what a call would return.
+/// Generates the type aliases of the results of an unresolved call.
 fn outputs(results: usize, nothing: &TokenStream) -> TokenStream {
     let names = (0..results).map(|at| format_ident!("__Output{at}"));
     quote!(#(pub type #names = <#nothing as ::cuweave::__private::Called>::Item;)*)
 }
 
-/// Returns the path of a kernel's item behind [`imports`].
+/// Returns the path of a kernel's item. Must be placed after [`imports`].
 pub fn found(path: &Path) -> TokenStream {
     match anything(path) {
         Some(_) => Ident::new("__found", path.span()).into_token_stream(),
@@ -110,13 +111,13 @@ pub fn found(path: &Path) -> TokenStream {
     }
 }
 
-/// Returns an expression for the item of the graph function of this number.
+/// Generates the expression of the item of the graph function with this number.
 pub fn called(path: &Path, number: usize) -> TokenStream {
     let name = callee(path, number);
     quote_spanned!(path.span()=> ::cuweave::__private::Called::item(#name::__ITEM))
 }
 
-/// Returns the path of the graph function of this number behind [`callees`].
+/// Returns the path of the graph function with this number. Must be placed after [`callees`].
 pub fn callee(path: &Path, number: usize) -> TokenStream {
     match anything(path) {
         Some(_) => alias(number, path.span()).into_token_stream(),
@@ -124,7 +125,7 @@ pub fn callee(path: &Path, number: usize) -> TokenStream {
     }
 }
 
-/// Returns an expression of a constant: true if the graph function of this number holds a host statement or an event.
+/// Generates a const expression that is true if the graph function contains a host statement or an event.
 pub fn holds_host(path: &Path, number: usize) -> TokenStream {
     let name = callee(path, number);
     quote_spanned!(path.span()=> #name::__ITEM.holds_host())
@@ -134,7 +135,7 @@ fn alias(number: usize, span: Span) -> Ident {
     format_ident!("__callee_{number}", span = span)
 }
 
-/// Returns the imports of the graph functions that a function calls.
+/// Generates the imports of the graph functions that a function calls.
 pub fn callees(callees: &[Callee]) -> TokenStream {
     let named =
         || callees.iter().enumerate().filter_map(|(at, callee)| Some((at, callee, anything(&callee.path)?)));
@@ -156,7 +157,7 @@ pub fn callees(callees: &[Callee]) -> TokenStream {
     }
 }
 
-/// Returns a function of the name that a path of one segment is; `None` for other paths.
+/// Generates a dummy function with the name of a one-segment path. None for other paths.
 fn anything(path: &Path) -> Option<TokenStream> {
     let name = path.get_ident()?;
     let keyword = ["self", "Self", "super", "crate"].iter().any(|keyword| name == keyword);

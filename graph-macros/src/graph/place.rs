@@ -1,7 +1,8 @@
-//! Parts of arguments: `layer.q`, `layers[i].inner`, `caches[i]`.
+//! The components of record and list arguments: `layer.q`, `layers[i].inner`, `caches[i]`.
 //!
-//! The macro sees the kind of an argument and of the elements of its lists. A field may be anything: where it is borrowed it
-//! counts as a buffer, where it stands bare as a scalar, and rustc holds that against the record.
+//! The macro knows the kind of an argument and of the elements of its lists, but a record's field may be
+//! anything. A borrowed field is treated as a buffer, a bare field as a scalar, and rustc checks that
+//! against the record.
 
 use std::collections::BTreeMap;
 
@@ -16,44 +17,40 @@ use syn::{Expr, Member};
 
 use super::parts::{BufferType, PartType};
 
-/// The declared borrow of a reference.
+/// The kind of a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Borrow {
     Shared,
     Mutable,
 }
 
-/// A part of an argument, or an argument that has parts.
+/// A component of an argument, or a whole record or list argument.
 #[derive(Clone)]
 pub struct Place {
     pub argument: ArgumentId,
     pub path: Vec<Step>,
-    /// The expression by which generated code names it.
+    /// The expression that denotes it in generated code.
     pub expr: Expr,
     pub kind: PlaceKind,
-    /// The borrow under which a `let` or a loop gave it its name.
+    /// The borrow with which a `let` or a loop bound its name.
     pub borrow: Option<Borrow>,
 }
 
-/// The kind of a part, as far as the macro knows it.
+/// The kind of a component, as far as the macro can know it.
 #[derive(Clone)]
 pub enum PlaceKind {
-    /// A record.
     Record,
-    /// A list of records.
     Records,
-    /// A list of buffers.
     Buffers(Box<BufferType>),
-    /// A buffer of such a list.
+    /// An element of a list of buffers.
     Buffer(Box<BufferType>),
-    /// A field of a record, or an element of one.
+    /// A field of a record, or an element of a field.
     Field,
-    /// An array of buffers.
     Array,
 }
 
 impl Place {
-    /// Returns an argument that has parts.
+    /// Returns the place of a whole argument.
     pub fn argument(argument: ArgumentId, name: &Ident, part: &PartType) -> Place {
         let kind = match part {
             PartType::Record(_) => PlaceKind::Record,
@@ -63,7 +60,7 @@ impl Place {
         Place { argument, path: Vec::new(), expr: syn::parse_quote!(#name), kind, borrow: None }
     }
 
-    /// Returns an element, of which the index is a bound.
+    /// Returns an element. `index` is the index as a bound, `written` the expression.
     pub fn element(&self, index: DimId, written: &Expr) -> Place {
         let (mut path, expr) = (self.path.clone(), &self.expr);
         path.push(Step::Index(index));
@@ -91,18 +88,19 @@ impl Place {
         }
     }
 
-    /// Returns the expression of a reference to it. An argument is known by a reference.
+    /// Returns the expression of a reference to it. In generated code a whole argument is a reference
+    /// already.
     pub fn reference(&self) -> Expr {
         let expr = &self.expr;
         if self.path.is_empty() { expr.clone() } else { syn::parse_quote_spanned!(expr.span()=> &#expr) }
     }
 
-    /// Returns true if a call takes it as it is: a record or a list.
+    /// Returns true if a call takes it without a borrow: a record or a list.
     pub fn is_whole(&self) -> bool {
         matches!(self.kind, PlaceKind::Record | PlaceKind::Records | PlaceKind::Buffers(_))
     }
 
-    /// Returns the borrow that the bare name passes to a parameter, if it is a buffer.
+    /// Returns the borrow implied by the bare name, if it is a buffer.
     pub fn lent(&self) -> Option<Borrow> {
         match &self.kind {
             PlaceKind::Buffer(buffer) => Some(if buffer.mutable { Borrow::Mutable } else { Borrow::Shared }),
@@ -111,33 +109,33 @@ impl Place {
         }
     }
 
-    /// Returns true if it stands without a borrow, so that it is a scalar.
+    /// Returns true for a field without a borrow, which is a scalar.
     pub fn is_scalar(&self) -> bool {
         matches!(self.kind, PlaceKind::Field) && self.borrow.is_none()
     }
 
-    /// Returns true if a written type may make it a scalar.
+    /// Returns true if a type annotation can make it a scalar.
     pub fn may_be_scalar(&self) -> bool {
         matches!(self.kind, PlaceKind::Field)
     }
 
-    /// Returns true if one of the two is a part of the other, or they are the same.
+    /// Returns true if one place contains the other, or they are equal.
     pub fn overlaps(&self, other: &Place) -> bool {
         self.argument == other.argument && self.path.iter().zip(&other.path).all(|(one, two)| one == two)
     }
 }
 
-/// The expressions of buffers that are parts, by the place in the program that messages about them point to.
+/// The expressions of buffers that are components, by the position that messages about them point at.
 pub type Uses = BTreeMap<(BufferId, LineColumn), Expr>;
 
-/// The parts of arguments that a function names.
+/// The components that a function mentions.
 #[derive(Default)]
 pub struct Parts {
     pub list: Vector<PartId, Part>,
     numbers: BTreeMap<(ArgumentId, Vec<StepKey>), PartId>,
-    /// The buffers that stand for parts.
+    /// The buffer that represents each component.
     pub buffers: BTreeMap<PartId, BufferId>,
-    /// The expressions by which generated code names the buffers that are parts, by the place of their use.
+    /// The expressions that denote these buffers in generated code, by the position of the use.
     pub exprs: Uses,
 }
 
@@ -148,7 +146,7 @@ enum StepKey {
 }
 
 impl Parts {
-    /// Returns the number of a part.
+    /// Returns the number of a component, adding it if it is new.
     pub fn number(&mut self, place: &Place) -> PartId {
         let key = |step: &Step| match step {
             Step::Index(dim) => StepKey::Index(*dim),

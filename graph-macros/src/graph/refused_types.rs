@@ -1,9 +1,9 @@
-//! Types of arguments that are not in the language, and what to write instead.
+//! Recognises argument types that are not part of the language, and suggests replacements.
 
 use syn::visit::{self, Visit};
 use syn::{Expr, GenericArgument, PathArguments, ReturnType, Type, TypeArray, TypePath, TypeReference};
 
-/// The message and the help for a type.
+/// The message and the help for a rejected type.
 pub type Refused = (&'static str, &'static str);
 
 const SEVERAL: &str = "buffers that belong together are a record, a struct with `#[cuweave::arguments]`; many of one kind are a \
@@ -16,7 +16,7 @@ const LIST: &str = "a buffer is declared with its length over the scalar argumen
 const RECORDS: &str =
     "records are written with a lifetime, `layers: &[Layer<'_>]`; a buffer with its length, `x: &[T; n]`";
 
-/// Returns the advice on a type of an argument; `None` for types that are read further.
+/// Returns the message for a rejected argument type. None if the type is to be parsed further.
 pub fn of(ty: &Type) -> Option<Refused> {
     match ungrouped(ty) {
         Type::ImplTrait(_) | Type::TraitObject(_) => {
@@ -35,7 +35,7 @@ pub fn of(ty: &Type) -> Option<Refused> {
     }
 }
 
-/// Returns the advice on a return type that is no allocation.
+/// Returns the help for a return type that is not an allocation.
 pub fn of_returned(output: &ReturnType) -> &'static str {
     match output {
         ReturnType::Type(_, ty) if named(ty).as_deref() == Some("Result") => {
@@ -59,7 +59,7 @@ fn of_array(array: &TypeArray) -> Option<Refused> {
     }
 }
 
-/// Returns the advice on a buffer whose elements are arrays of a length that is an argument.
+/// Rejects a buffer whose elements are arrays with a length that depends on an argument.
 fn nested(array: &TypeArray) -> Option<Refused> {
     let mut lengths = Lengths(false);
     lengths.visit_type(&array.elem);
@@ -78,7 +78,7 @@ fn of_reference(reference: &TypeReference) -> Option<Refused> {
         Type::Slice(slice) => match ungrouped(&slice.elem) {
             Type::Reference(_) => None,
             Type::Path(path) if has_arguments(path) => None,
-            // Primitive types have small letters.
+            // Primitive types start with a lower-case letter.
             Type::Path(path) if path.path.segments.last().is_some_and(|last| is_capitalized(&last.ident)) => {
                 Some(("a slice is declared of buffers or of records", RECORDS))
             }
@@ -127,7 +127,7 @@ fn is_optional_buffer(path: &TypePath) -> bool {
     }
 }
 
-/// Returns the type inside parentheses and the groups that `macro_rules!` puts around its arguments.
+/// Strips parentheses and the invisible groups that `macro_rules!` puts around its arguments.
 pub fn ungrouped(mut ty: &Type) -> &Type {
     loop {
         match ty {
@@ -138,7 +138,7 @@ pub fn ungrouped(mut ty: &Type) -> &Type {
     }
 }
 
-/// Returns the name of a path type.
+/// Returns the last segment of a path type.
 fn named(ty: &Type) -> Option<String> {
     match ungrouped(ty) {
         Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
@@ -158,7 +158,7 @@ fn has_arguments(path: &TypePath) -> bool {
     path.path.segments.last().is_some_and(|last| !last.arguments.is_none())
 }
 
-/// Returns true if a type argument is a buffer. A lifetime alone marks a record.
+/// Returns true if a type argument contains a buffer. A lifetime alone only marks a record.
 fn has_buffers(path: &TypePath) -> bool {
     path.path.segments.iter().any(|segment| match &segment.arguments {
         PathArguments::AngleBracketed(list) => {
@@ -168,7 +168,7 @@ fn has_buffers(path: &TypePath) -> bool {
     })
 }
 
-/// Returns true for a type with a reference in it.
+/// Returns true if the type contains a reference.
 fn has_buffer(ty: &Type) -> bool {
     struct References(bool);
     impl Visit<'_> for References {
@@ -181,7 +181,7 @@ fn has_buffer(ty: &Type) -> bool {
     found.0
 }
 
-/// Finds lengths of arrays that name a value with a small letter.
+/// True if an array length mentions a name with a lower-case letter, which is not a constant.
 struct Lengths(bool);
 
 impl Visit<'_> for Lengths {

@@ -1,4 +1,4 @@
-//! Scope of names. Names of statements may be used before their definition.
+//! The scope of names in a body. Statement names may be used in `#[after]` before their definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,81 +13,83 @@ use super::place::Place;
 use crate::dims::Bound;
 use crate::meaning::{Meaning, NamedMeaning};
 
-/// The meaning of a name.
+/// The binding of a name.
 #[derive(Clone)]
 pub enum Binding {
-    /// All or a part of a buffer, or the statement that allocates it.
+    /// A buffer or a range of one. The name may also denote the statement that allocates it.
     View(View),
     /// The elements of an array of buffers, and the array as an argument.
     Array(Rc<[View]>, Rc<Place>),
-    /// A record, a list, or a part of them.
+    /// A record, a list, or a component of them.
     Part(Rc<Place>),
-    /// A statement.
     Statement,
-    /// A host value.
     Host {
-        /// The argument that it is.
+        /// The argument that binds it.
         argument: ArgumentId,
         /// True for a resource, taken by `&mut`.
         resource: bool,
     },
-    /// The variable of a loop that is being unrolled.
+    /// The index of an unrolled loop, or a scalar.
     Number,
-    /// Its buffer has another name since; what an assignment gives another buffer.
+    /// Moved from: the name that now denotes its buffer, and the buffer that an assignment may rebind it
+    /// to.
     Moved(Ident, View),
-    /// A faulty `let` gave it: nothing is said of its uses.
+    /// The name of a faulty `let`. Its uses are not reported.
     Unknown,
 }
 
-/// A part of a buffer.
+/// A range of a buffer.
 #[derive(Clone)]
 pub struct View {
     pub buffer: BufferId,
     pub lo: Bound,
     pub hi: Bound,
-    /// The borrow that the bare name passes: `None` for buffers that the graph owns.
+    /// The borrow implied by the bare name. None for buffers that the graph owns.
     pub borrow: Option<Borrow>,
 }
 
-/// A name in an `#[after]`, with the statement that carries it.
+/// A name in an `#[after]`, and the statement that has the attribute.
 #[derive(Clone)]
 pub struct AfterName {
     pub statement: StatementId,
     pub name: Ident,
 }
 
-/// A block.
+/// A block's names.
 #[derive(Default)]
 struct Frame {
     names: BTreeMap<String, Binding>,
-    /// Named statements in the order of the text.
+    /// The named statements in source order.
     statements: Vec<(String, Named)>,
-    /// Names in `#[after]` that are not declared yet, each with the number of statements that were named before it.
+    /// The names in `#[after]` that are not declared yet, each with the number of statements named before
+    /// it.
     pending: Vec<(usize, AfterName)>,
-    /// The number of meanings outside.
+    /// The length of `Scope::meanings` outside of the block.
     outer_meanings: usize,
 }
 
-/// The names at a statement. Each block around it is a frame, and leaving it drops the names and the meanings that it bound.
+/// The names visible at a statement. Each enclosing block is a frame. Leaving a block drops its names and
+/// meanings.
 pub struct Scope {
-    /// The blocks around the statement, innermost last.
+    /// The enclosing blocks, innermost last.
     frames: Vec<Frame>,
-    /// What names stand for in expressions, innermost last.
+    /// The substitutions for names in expressions, innermost last.
     meanings: Vec<NamedMeaning>,
     /// The names of the scalar arguments.
     scalars: BTreeSet<String>,
-    /// All names of statements, for suggestions.
+    /// All statement names, for suggestions.
     known: Vec<String>,
 }
 
-/// The statements of a name: several where the build chooses one of them; `None` where a fault made them unknown.
+/// The statements that a name denotes: several if the build chooses one of them. None if a fault made them
+/// unknown.
 pub type Named = Option<Vec<StatementId>>;
 
 /// A resolved name in an `#[after]`.
 pub type Resolved = (AfterName, Named);
 
 impl Scope {
-    /// Makes the scope of a function's body, of which `scalars` are the scalar arguments.
+    /// Returns the scope of a function's body. `scalars` are the names of the scalar arguments.
     pub fn new(scalars: BTreeSet<String>) -> Scope {
         Scope { frames: vec![Frame::default()], meanings: Vec::new(), scalars, known: Vec::new() }
     }
@@ -96,8 +98,8 @@ impl Scope {
         self.frames.push(Frame { outer_meanings: self.meanings.len(), ..Frame::default() });
     }
 
-    /// Leaves a block. Returns the `#[after]` names that its later statements resolve. The others are handed on to the
-    /// enclosing block; at the outermost block they name nothing and are returned second.
+    /// Leaves a block. Returns the pending `#[after]` names that a later statement of the block resolves.
+    /// The others move to the enclosing block; at the outermost block they are unknown and returned second.
     pub fn leave(&mut self) -> (Vec<Resolved>, Vec<AfterName>) {
         let Some(frame) = self.frames.pop() else { return (Vec::new(), Vec::new()) };
         self.meanings.truncate(frame.outer_meanings);
@@ -122,7 +124,7 @@ impl Scope {
         }
     }
 
-    /// Gives a name another meaning in the block that declares it.
+    /// Rebinds a name in the block that declares it.
     pub fn bind_again(&mut self, name: &Ident, binding: Binding) {
         let text = name.to_string();
         if let Some(frame) = self.frames.iter_mut().rev().find(|frame| frame.names.contains_key(&text)) {
@@ -130,23 +132,23 @@ impl Scope {
         }
     }
 
-    /// Lets a name stand for something in expressions, until its block is left.
+    /// Substitutes a name in expressions, until the block is left.
     pub fn stands_for(&mut self, name: &str, meaning: Meaning) {
         self.meanings.push(NamedMeaning { name: name.to_owned(), meaning });
     }
 
-    /// Ends the meaning that was given last.
+    /// Removes the most recent substitution.
     pub fn forget_last(&mut self) {
         self.meanings.pop();
     }
 
-    /// Binds a name to a scalar.
+    /// Binds a name to a scalar expression.
     pub fn bind_scalar(&mut self, name: &Ident, value: Expr) {
         self.stands_for(&name.to_string(), Meaning::Expression(Box::new(value)));
         self.bind(name, Binding::Number);
     }
 
-    /// What names stand for in expressions, innermost last.
+    /// Returns the substitutions for names in expressions, innermost last.
     pub fn meanings(&self) -> &[NamedMeaning] {
         &self.meanings
     }
@@ -156,12 +158,12 @@ impl Scope {
         self.scalars.contains(name)
     }
 
-    /// Returns true for the name of a scalar argument, and for a name that stands for something in expressions.
+    /// Returns true for the name of a scalar argument, and for a name with a substitution.
     pub fn is_scalar(&self, name: &Ident) -> bool {
         self.is_argument(&name.to_string()) || self.meanings.iter().any(|known| *name == known.name)
     }
 
-    /// All names of statements.
+    /// Returns all statement names.
     pub fn known(&self) -> &[String] {
         &self.known
     }
@@ -170,18 +172,18 @@ impl Scope {
         self.known
     }
 
-    /// The number of blocks around a statement.
+    /// Returns the number of blocks around the current statement.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// Returns the number of blocks around the one that declares a name.
+    /// Returns the number of blocks outside the block that declares a name.
     pub fn depth_of(&self, name: &Ident) -> Option<usize> {
         let text = name.to_string();
         self.frames.iter().rposition(|frame| frame.names.contains_key(&text))
     }
 
-    /// Names a statement.
+    /// Binds a name to statements.
     pub fn bind_statement(&mut self, name: &Ident, statements: Named) {
         self.known.push(name.to_string());
         if let Some(frame) = self.frames.last_mut() {
@@ -194,7 +196,7 @@ impl Scope {
         self.frames.iter().rev().find_map(|frame| frame.names.get(&name))
     }
 
-    /// Resolves a name of an `#[after]`. Returns `None` if it is not declared yet; [`Scope::leave`] resolves it then.
+    /// Resolves a name in an `#[after]`. None if it is not declared yet; [`Scope::leave`] resolves it then.
     pub fn after(&mut self, after: AfterName) -> Option<Resolved> {
         let above = self
             .frames

@@ -1,4 +1,6 @@
-//! The bounds of setters, and the items by which functions ask for each other's.
+//! Generates the bounds of setters, and the items through which functions query each other's setters.
+//!
+//! See [`super::setters`] for the rules.
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
@@ -11,15 +13,16 @@ use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, HostType};
 use crate::prelude::on_unimplemented;
 
-/// Returns the bounds of a scalar's setter.
+/// Generates the bounds of a scalar's setter.
 pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
     let Setter { fixed, passed } = &expansion.setters[scalar];
-    // The type differs from the item: otherwise rustc would print the message of `Sets` where a caller asks.
+    // The bound is on `()`, not on the item: otherwise rustc would print the message of `Sets` at a
+    // caller's query.
     let own = fixed.iter().map(|_| {
         let reason = reason_name(scalar);
         quote!(for<'__setter> (): #reason)
     });
-    // A scalar that is settled here needs no other reason.
+    // If the scalar is fixed in this function, the callees' reasons are irrelevant.
     let passed = passed
         .iter()
         .filter(|_| fixed.is_none())
@@ -28,11 +31,11 @@ pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> Toke
     if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
 }
 
-/// Returns the implementations by which the setters of other functions ask for those of this one, and the traits whose
-/// messages say why a scalar has none.
+/// Generates the implementations that answer callers' queries for setters, and the traits whose messages
+/// explain why a scalar has no setter.
 pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
     let name = expansion.name();
-    // rustc points at the function where it cannot be set.
+    // With this span rustc points at the function if it cannot be set.
     let item = Ident::new("__Item", name.span());
     let mut tokens: TokenStream = (0..)
         .zip(&expansion.signature.arguments)
@@ -58,8 +61,8 @@ pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
     tokens
 }
 
-/// Returns the trait whose message says which setters a record or a list has in place of one for the whole, or why a host
-/// value has none.
+/// Generates the trait whose message says which setters a record or list has instead, or why a host value
+/// has none.
 fn whole(expansion: &Expansion<'_>, at: usize, argument: &Argument) -> Option<TokenStream> {
     let part = match &argument.kind {
         ArgumentKind::Part(part) => part,
@@ -87,7 +90,7 @@ fn whole(expansion: &Expansion<'_>, at: usize, argument: &Argument) -> Option<To
     Some(quote!(#told trait #reason {}))
 }
 
-/// Returns the trait whose message says why a host value has no setter.
+/// Generates the trait whose message says why a host value has no setter.
 fn host(expansion: &Expansion<'_>, at: usize, argument: &Ident, host: &HostType) -> TokenStream {
     let (name, reason) = (expansion.name(), whole_name(at));
     let what = match host.resource {
@@ -103,17 +106,17 @@ fn host(expansion: &Expansion<'_>, at: usize, argument: &Ident, host: &HostType)
     quote!(#told trait #reason {})
 }
 
-/// Returns the name of the trait that says why an argument is not set as a whole.
+/// Returns the name of the trait that explains why an argument cannot be set as a whole.
 pub(super) fn whole_name(at: usize) -> Ident {
     format_ident!("__Whole{at}", span = Span::mixed_site())
 }
 
-/// Returns the name of the trait that says why a scalar has no setter.
+/// Returns the name of the trait that explains why a scalar has no setter.
 fn reason_name(scalar: ScalarId) -> Ident {
     format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
 }
 
-/// The methods that every exec has.
+/// The names of the methods that every exec has.
 const METHODS: [&str; 19] = [
     "launch",
     "output",
@@ -136,8 +139,8 @@ const METHODS: [&str; 19] = [
     "budget_curve",
 ];
 
-/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
-/// the exec has a method of that name.
+/// Returns the name of the method that returns the setters of an argument's components: the argument's
+/// name, followed by `_` if the exec has a method of that name.
 pub(super) fn method_name(argument: &Ident) -> Ident {
     let text = argument.to_string();
     if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }

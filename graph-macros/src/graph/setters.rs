@@ -1,8 +1,9 @@
-//! Scalar arguments that can be set, and the reasons that others cannot.
+//! Decides which scalar arguments can be set, and why others cannot.
 //!
-//! The order and the sizes of a graph are settled when it is built. A scalar that they are made of has no setter: its method has
-//! a bound that nothing meets, whose message names the reason. A scalar that a call passes on can be set if the callee's
-//! parameter can, which only rustc can find out: the method's bounds ask the callee's item.
+//! The order and the sizes of a graph are fixed when it is built. A scalar that they depend on has no
+//! setter: its method has a bound that nothing satisfies, with a message that names the reason. A scalar
+//! passed to a call can be set if the callee's parameter can. Only rustc can find out: the method's bounds
+//! query the callee's item.
 
 use std::collections::BTreeSet;
 
@@ -16,16 +17,16 @@ use syn::Path;
 
 use super::lower::{Lowered, collect};
 
-/// The setter of a scalar: the reason that there is none, and the callees that decide.
+/// The setter of a scalar: why it cannot be called, or the callees that decide.
 #[derive(Default)]
 pub(super) struct Setter<'l> {
-    /// The reason that there is none.
+    /// The reason why it has none.
     pub fixed: Option<String>,
     /// The callees that it is passed to, each with the index of the parameter.
     pub passed: Vec<(&'l Path, usize)>,
 }
 
-/// Returns what is known of the setters of the scalar arguments with these names.
+/// Returns the setters of the scalar arguments with these names.
 pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<ScalarId, Setter<'l>> {
     let mut setters: Vector<ScalarId, Setter<'l>> = names.iter().map(|_| Setter::default()).collect();
     if lowered.faulty {
@@ -43,7 +44,7 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
         };
         for (index, argument) in lowered.structure.calls[id].arguments.iter().enumerate() {
             let Argument::Scalar { of, .. } = argument else { continue };
-            // The scalars of records stand behind those of the arguments.
+            // The numbers of record scalars follow those of the arguments.
             for &scalar in of.iter().filter(|scalar| scalar.index() < names.len()) {
                 let passed = &mut setters[scalar].passed;
                 if !passed.contains(&(callee, index)) {
@@ -55,7 +56,8 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
     setters
 }
 
-/// Returns what is settled when a graph is built, in the words of a message, with the scalars that it depends on.
+/// Returns everything that is fixed when a graph is built: the scalars that it depends on, and the reason
+/// as a message.
 fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, String)> {
     let (program, structure) = (&lowered.source.program, &lowered.structure);
     let of_dim = |dim: DimId| -> BTreeSet<ScalarId> {
@@ -116,7 +118,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
     reasons
 }
 
-/// Returns the scalars whose names stand among others.
+/// Returns the scalars whose names occur in `mentioned`.
 pub(super) fn scalars_among(mentioned: &BTreeSet<String>, names: &[String]) -> BTreeSet<ScalarId> {
     let numbered = names.iter().enumerate();
     numbered.filter(|(_, name)| mentioned.contains(*name)).map(|(at, _)| ScalarId::new(at)).collect()

@@ -1,4 +1,4 @@
-//! The signature of a graph function.
+//! Parses the signature of a graph function.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span};
@@ -15,31 +15,31 @@ use super::unmarked::Borrowed;
 use super::{attributes, refused_types};
 use crate::report::Report;
 
-/// An argument.
+/// An argument of a graph function.
 #[derive(Clone)]
 pub struct Argument {
     pub name: Ident,
-    /// The levels of lints that stand on it.
+    /// The lint levels set on it.
     pub levels: Vec<Attribute>,
     pub kind: ArgumentKind,
     /// The number in `#[at_least(n)]`.
     pub at_least: Option<u64>,
-    /// The attributes about managed memory.
+    /// The hints on managed memory.
     pub hints: Hints,
 }
 
 /// The kind of an argument.
 #[derive(Clone)]
 pub enum ArgumentKind {
-    /// By value: a number, a configuration, a struct for a kernel.
+    /// Passed by value: a number, a launch configuration, a struct for a kernel.
     Scalar(Box<Type>),
     /// One buffer.
     Buffer(BufferType),
     /// `[&[T; len]; N]`.
     Array(BufferType, usize),
-    /// A record, or a list whose length the build knows.
+    /// A record, or a list whose length is known when the graph is built.
     Part(PartType),
-    /// `&T`: a host value, which library calls and host statements are given.
+    /// `&T` or `&mut T`: a host value, which is only passed on to library calls and host statements.
     Host(HostType),
 }
 
@@ -47,14 +47,14 @@ pub enum ArgumentKind {
 #[derive(Clone)]
 pub struct HostType {
     pub ty: Type,
-    /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
+    /// True for `&mut T`, a resource: the calls that take it stay in program order.
     pub resource: bool,
-    /// True if a host statement or an event keeps it: it is bound as an `Arc`.
+    /// True if a host statement or an event keeps it alive. It is then bound as an `Arc`.
     pub kept: bool,
 }
 
 impl Signature {
-    /// Marks the host values that host statements and events keep.
+    /// Marks the host values that host statements and events keep alive.
     pub fn keep(&mut self, names: &std::collections::BTreeSet<String>) {
         for argument in &mut self.arguments {
             if let ArgumentKind::Host(host) = &mut argument.kind {
@@ -70,12 +70,12 @@ impl Argument {
         matches!(self.kind, ArgumentKind::Scalar(_))
     }
 
-    /// Returns true for a host value that a host statement or an event keeps.
+    /// Returns true for a host value that a host statement or an event keeps alive.
     pub fn is_kept(&self) -> bool {
         matches!(self.kind, ArgumentKind::Host(HostType { kept: true, .. }))
     }
 
-    /// Returns true for an argument that binds to buffers: it is neither a scalar nor a host value.
+    /// Returns true for an argument that binds buffers: neither a scalar nor a host value.
     pub fn has_buffers(&self) -> bool {
         !matches!(self.kind, ArgumentKind::Scalar(_) | ArgumentKind::Host(_))
     }
@@ -88,28 +88,29 @@ pub struct Returned {
     pub len: Expr,
 }
 
-/// A graph function's head.
+/// The signature of a graph function.
 #[derive(Clone)]
 pub struct Signature {
     pub arguments: Vec<Argument>,
     pub returned: Vec<Returned>,
-    /// True if the return type was refused.
+    /// True if the return type was rejected.
     pub misreturned: bool,
-    /// Names that a fault has left without a meaning: nothing is said of their uses. The arguments among them are of any type.
+    /// Names that faults have left without a meaning. Their uses are not reported. Arguments among them
+    /// accept any type.
     pub unknown: Vec<Ident>,
 }
 
 impl Signature {
-    /// Returns true for an argument whose type was refused.
+    /// Returns true for an argument whose type was rejected.
     pub fn is_refused(&self, argument: &Argument) -> bool {
         self.unknown.contains(&argument.name)
     }
 }
 
-/// Reads the head, and reports what is not part of the language.
+/// Parses the signature, and reports everything that is not part of the language.
 pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     refuse_qualifiers(&function.sig, report);
-    // No code is generated for a generic function, so any type can stand for a parameter.
+    // No code is generated for a generic function, so the parameters can be replaced by any type.
     let mut head = function.sig.clone();
     let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     let constants = head.generics.const_params().map(|parameter| parameter.ident.clone()).collect();
@@ -129,7 +130,7 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
 }
 
-/// Refuses qualifiers, generic parameters and variadic arguments.
+/// Rejects qualifiers, generic parameters and variadic arguments.
 fn refuse_qualifiers(head: &syn::Signature, report: &mut Report) {
     let mut refuse = |span: Span, what: &str, help: &str| {
         report.error(span, Code::CW001, &format!("{what} in a graph function"), &[], Some(help));
@@ -182,12 +183,12 @@ fn refuse_qualifiers(head: &syn::Signature, report: &mut Report) {
     }
 }
 
-/// Returns the kind of an argument that was refused.
+/// Returns the placeholder kind of a rejected argument.
 pub(super) fn refused() -> ArgumentKind {
     ArgumentKind::Scalar(Box::new(syn::parse_quote!(::cuweave::__private::Refused)))
 }
 
-/// Reports names that stand twice. The second gets another name.
+/// Reports duplicate names. The second argument is renamed.
 fn twice(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Report) {
     let mut known: Vec<Ident> = Vec::new();
     for argument in arguments {
@@ -208,7 +209,7 @@ fn twice(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Repo
     }
 }
 
-/// Puts a type in place of generic ones, and a literal in place of constants.
+/// Replaces type parameters by a type, and const parameters by a literal.
 struct Concrete {
     types: Vec<Ident>,
     constants: Vec<Ident>,
@@ -292,7 +293,8 @@ fn argument(
     Some(Argument { name: name.ident.clone(), levels, kind, at_least, hints })
 }
 
-/// Returns the attributes about managed memory of an argument that may have them. A discarded argument has no contents at first.
+/// Returns the hints if the argument may have them, and reports them otherwise. A discarded argument is
+/// uninitialised at first.
 fn hinted(kind: &mut ArgumentKind, hints: Hints, report: &mut Report) -> Hints {
     let Some(span) = hints.span else { return hints };
     let (message, help) = match kind {
@@ -321,7 +323,7 @@ fn hinted(kind: &mut ArgumentKind, hints: Hints, report: &mut Report) -> Hints {
     Hints::default()
 }
 
-/// Reads the type of an argument, or of a field of a record.
+/// Parses the type of an argument, or of a record's field. None if it was rejected.
 pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     let ty = ungrouped(ty);
     match PartType::of(ty, report) {
@@ -379,9 +381,9 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     Some(ArgumentKind::Scalar(Box::new(ty.clone())))
 }
 
-/// `&T` or `&mut T` of a type that is named by a path without lifetimes.
+/// Parses `&T` or `&mut T` where `T` is a path without lifetimes. None for other types.
 pub fn host_type(ty: &Type) -> Option<HostType> {
-    /// The types that are passed by value.
+    /// Types that must be passed by value.
     const SCALARS: [&str; 16] = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
         "bool", "char",
@@ -397,7 +399,7 @@ pub fn host_type(ty: &Type) -> Option<HostType> {
     Some(HostType { ty: (*reference.elem).clone(), resource, kept: false })
 }
 
-/// Tells if a type names lifetimes.
+/// Finds out if a type mentions lifetimes.
 struct Lifetimes {
     any: bool,
 }
@@ -408,7 +410,7 @@ impl<'t> syn::visit::Visit<'t> for Lifetimes {
     }
 }
 
-/// Returns the allocations of the return type; `None` if it was refused.
+/// Returns the allocations in the return type. None if it was rejected.
 fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<Returned>> {
     let ReturnType::Type(_, ty) = output else { return Some(Vec::new()) };
     let types: Vec<&Type> = match ungrouped(ty) {

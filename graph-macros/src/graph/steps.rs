@@ -1,8 +1,10 @@
-//! Evaluation of the statements: a step of generated code for each, or one for all that are alike.
+//! Generates the evaluation of statements: a step of generated code for each one, or one step shared by
+//! similar statements.
 //!
-//! rustc takes a millisecond and more to check a step. In a small function each place of the source has a step of its own,
-//! so that rustc reports every place that is wrong. In a large one, similar statements share a step: those with the same
-//! kernel, configuration, scalars, and kinds and elements of the buffers. rustc then reports the first of them.
+//! rustc takes a millisecond or more to check a step. In a small function every source position has its own
+//! step, so that rustc reports all wrong positions. In a large one, similar statements share a step: those
+//! with the same kernel, configuration, scalars, and kinds and element types of buffers. rustc then reports
+//! only the first of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem::{Discriminant, discriminant};
@@ -22,21 +24,22 @@ use super::lower::{LaunchArgument, Lowered, Syntax, chains, collect, indexed, tu
 use super::paths;
 use crate::dims::turn;
 
-/// The number of steps of a generated function: rustc's time for one function grows faster than its length.
+/// The number of steps per generated function. rustc's time for a function grows superlinearly with its
+/// length.
 const CHUNK: usize = 64;
-/// The number of places of statements from which on similar statements share a step.
+/// The number of statement positions from which similar statements share a step.
 const LARGE: usize = 512;
 
 /// The steps of a function.
 pub struct Steps<'l> {
     lowered: &'l Lowered,
-    /// The step of each statement; 0 for those without evaluation.
+    /// The step of each statement. It is 0 for statements without evaluation.
     pub of: Vec<u32>,
     /// The first statement of each step.
     first: Vec<usize>,
 }
 
-/// The properties that statements with one step share.
+/// The properties that statements with a common step share.
 #[derive(PartialEq, Eq, Hash)]
 struct Alike<'l> {
     kind: Discriminant<Kind>,
@@ -44,32 +47,34 @@ struct Alike<'l> {
     path: Option<&'l Path>,
     config: Option<&'l Expr>,
     arguments: Vec<Given<'l>>,
-    /// The number of allocations that a call is to return.
+    /// The number of results that a call binds.
     returns: Option<usize>,
     levels: Option<&'l [Attribute]>,
-    /// In a small function: line and column.
+    /// Line and column. None in a large function.
     place: Option<(usize, usize)>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
 enum Given<'l> {
     Scalar(&'l Expr),
-    /// The name stands in rustc's messages; left out in a large function.
+    /// A buffer: its marker, its name for rustc's messages (None in a large function), and its element
+    /// type.
     Buffer(&'static str, Option<&'l str>, &'l Type),
-    /// A buffer that is a part of an argument.
+    /// A buffer that is a component of an argument.
     Field(&'static str, Option<&'l str>, &'l Expr),
     /// A record or a list.
     Part(&'l Expr),
 }
 
-/// The first literal of a place, and the values of all of them: they differ by the turn of a loop.
+/// The first literal at a source position, and the values of all literals there. They differ by the
+/// iteration of a loop.
 type Values<'l> = (&'l ConfigurationLiteral, BTreeSet<&'l [u32]>);
 
-/// Marks the names of scalars of records among names.
+/// A prefix that marks record scalars among names.
 pub const FIELD: char = '@';
 
 impl<'l> Steps<'l> {
-    /// Groups the statements.
+    /// Assigns the statements to steps.
     pub fn of(lowered: &'l Lowered) -> Steps<'l> {
         let places: BTreeSet<(usize, usize)> = lowered.spans.places.iter().copied().collect();
         let large = places.len() >= LARGE;
@@ -91,13 +96,13 @@ impl<'l> Steps<'l> {
         steps
     }
 
-    /// Returns a statement.
+    /// Returns a statement with its context.
     fn statement(&self, at: usize) -> Evaluated<'l> {
         Evaluated::of(self.lowered, at)
     }
 
-    /// Returns the properties by which a statement shares a step; `None` for memory statements and faulty ones, which have no
-    /// step.
+    /// Returns the properties by which a statement shares a step. None for memory statements and faulty
+    /// ones, which have no step.
     fn alike(&self, at: usize, large: bool) -> Option<Alike<'l>> {
         let of = self.statement(at);
         if of.statement.kind.is_memory() || of.syntax.faulty {
@@ -138,7 +143,7 @@ impl<'l> Steps<'l> {
         self.first.iter().map(one).collect()
     }
 
-    /// Returns the names in each argument of each step; none in buffers, records and lists.
+    /// Returns the names in each argument of each step. Buffers, records and lists contribute none.
     pub fn arguments(&self) -> Vec<Vec<BTreeSet<String>>> {
         let of = |argument: &LaunchArgument| match argument {
             LaunchArgument::Scalar(value) => self.names([value]),
@@ -152,7 +157,8 @@ impl<'l> Steps<'l> {
         self.first.iter().map(one).collect()
     }
 
-    /// Returns the names in the configuration of each step: in the grid, and in the block and the shared memory.
+    /// Returns the names in each step's configuration: those in the grid, and those in the block and the
+    /// shared memory.
     pub fn configured(&self) -> Vec<[BTreeSet<String>; 2]> {
         let one = |&at: &usize| match &self.statement(at).syntax.config {
             Some(config) => launch::configured_by(config).map(|part| self.names(part)),
@@ -161,7 +167,7 @@ impl<'l> Steps<'l> {
         self.first.iter().map(one).collect()
     }
 
-    /// Returns the names in tokens.
+    /// Returns the names in tokens. Record scalars are prefixed by [`FIELD`].
     pub fn names<T: ToTokens>(&self, tokens: impl IntoIterator<Item = T>) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut fields = BTreeSet::new();
@@ -176,11 +182,12 @@ impl<'l> Steps<'l> {
         names
     }
 
-    /// Returns functions that evaluate some steps each, and the body that calls the right one.
+    /// Generates functions that evaluate up to [`CHUNK`] steps each, and the dispatching body of
+    /// `evaluate`.
     ///
-    /// The user's expressions stand in functions of their own, where no `self` is and no name of generated code.
+    /// The user's expressions are in free functions, so that they cannot name `self` or generated names.
     pub fn evaluation(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
-        // No name that a user's could meet: their expressions stand among these.
+        // Mixed-site names, which cannot collide with names in the user's expressions.
         let [args, number, turns, evaluation] =
             ["args", "step", "turns", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut chunks = TokenStream::new();
@@ -217,7 +224,7 @@ impl<'l> Steps<'l> {
         (chunks, body)
     }
 
-    /// Returns functions that give the values of some expressions of bounds each, and the body that calls the right one.
+    /// Generates functions that evaluate up to [`CHUNK`] leaves each, and the dispatching body of `leaf`.
     pub fn leaves(
         &self,
         function: &Ident,
@@ -258,7 +265,8 @@ impl<'l> Steps<'l> {
         (chunks, quote!(match number { #arms _ => ::cuweave::__private::dim(0u64) }))
     }
 
-    /// Returns a function that gives the numbers of the arms that choices take, and the body that calls it: empty without choices.
+    /// Generates a function that returns the index of the arm that a choice takes, and the body that calls
+    /// it. Empty without choices.
     pub fn arms(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         if self.lowered.loops.choices.is_empty() {
             return (TokenStream::new(), TokenStream::new());
@@ -282,7 +290,8 @@ impl<'l> Steps<'l> {
         (function, quote!(__arm(self, number, turns)))
     }
 
-    /// Returns a function, which nothing calls, in which rustc holds the types of scalars against their values.
+    /// Generates a function that is never called. In it rustc checks the values of scalars against their
+    /// types.
     pub fn typed(&self, function: &Ident, scalars: &[&Ident]) -> TokenStream {
         if self.lowered.typed.is_empty() {
             return TokenStream::new();
@@ -298,7 +307,8 @@ impl<'l> Steps<'l> {
         }
     }
 
-    /// Returns a function that enters the functions that steps call, and the body that calls it.
+    /// Generates a function that enters the callees of steps, and the body that calls it. Empty without
+    /// calls.
     pub fn calls(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         let [values, number, turns, enter] =
             ["values", "number", "turns", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
@@ -340,12 +350,13 @@ impl<'l> Steps<'l> {
         (function, quote!(__enter(self, step, turns, enter)))
     }
 
-    /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.
+    /// Wraps an expression in bindings of the loop indices that it mentions. Each index has the type of its
+    /// range.
     fn in_turn(&self, expression: TokenStream, turns: &Ident) -> TokenStream {
         let roots = &self.lowered.arguments.roots;
         let expression = if roots.is_empty() { expression } else { indexed(expression, roots) };
         let mut mentioned: BTreeSet<VariableId> = turns_in(expression.clone()).into_iter().collect();
-        // The ranges of inner loops mention outer ones, which have lower numbers.
+        // Ranges of inner loops may mention outer loops, which have lower numbers.
         for variable in ids::<VariableId>(self.lowered.loops.turns.len()).rev() {
             if mentioned.contains(&variable) {
                 let range = &self.lowered.loops.turns[variable.index()].range;
@@ -358,14 +369,14 @@ impl<'l> Steps<'l> {
         let bindings = mentioned.iter().map(|&variable| {
             let (name, at) = (turn(variable), variable.index());
             let range = &self.lowered.loops.turns[at].range;
-            // The closure is never called: it says the type of the range.
+            // The closure is never called. It only determines the type of the range.
             quote!(let #name = ::cuweave::__private::turn(|| #range, #turns[#at]);)
         });
         quote!({ #(#bindings)* #expression })
     }
 
-    /// Returns the implementation that says if the function holds a statement that a body of a conditional node cannot, and the
-    /// assertions that no function called in one does.
+    /// Generates the implementation of `HoldsHost`, which says if the function holds a statement that may
+    /// not be in a conditional body, and assertions that no function called inside such a body holds one.
     pub fn bodies(&self, function: &Ident) -> TokenStream {
         let program = &self.lowered.source.program;
         let own = program.statements.iter().any(|statement| !statement.kind.stands_in_bodies());
@@ -399,7 +410,8 @@ impl<'l> Steps<'l> {
         }
     }
 
-    /// Returns the assertions that kernels take the literals of their configurations: one for each place, with all of its values.
+    /// Generates the assertions that kernels accept their literal configurations: one per source position,
+    /// with all values there.
     pub fn assertions(&self) -> TokenStream {
         let mut places: HashMap<(Place, &Path), Values<'l>> = HashMap::new();
         let mut order: Vec<(Place, &Path)> = Vec::new();
@@ -429,7 +441,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the number of launches that rustc checks, in a function of these statements.
+    /// Returns the number of launches that rustc checks in a function of these statements.
     fn launches(statements: impl Iterator<Item = String>) -> usize {
         let body: String = statements.collect();
         let function = format!(
@@ -460,7 +472,7 @@ mod tests {
     fn in_a_large_function_what_is_alike_is_checked_once() {
         let buffers = ["w[0]", "w[1]", "x", "w[2]"];
         assert_eq!(launches((0..LARGE).map(|at| line(buffers[at % 4], "by"))), 1);
-        // Another scalar, another element type, another way to borrow.
+        // A different scalar, a different element type, a different borrow.
         assert_eq!(launches((0..LARGE).map(|at| line("x", ["by", "2.0"][at % 2]))), 2);
         assert_eq!(launches((0..LARGE).map(|at| line(["x", "y"][at % 2], "by"))), 2);
         let borrows = |at: usize| line("x", "by").replace("&mut", ["&mut", "&"][at % 2]);

@@ -1,4 +1,4 @@
-//! The checked program, printed as the `static` that the runtime reads.
+//! Generates the `static` table of the checked program, which the runtime reads.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,8 +17,8 @@ use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::{FIELD, Steps};
 
-/// Returns the body of a function that returns the table. That of an item with type parameters knows no element types:
-/// [`layouts`] are added where they are known.
+/// Generates the body of a function that returns the table. An item with type parameters does not know its
+/// element types: its [`layouts`] are added where they are known.
 pub(super) fn table(
     lowered: &Lowered,
     signature: &Signature,
@@ -67,13 +67,13 @@ pub(super) fn table(
     }
 }
 
-/// Returns the list of the layouts of the element types.
+/// Generates the list of the layouts of the element types.
 pub(super) fn layouts(lowered: &Lowered) -> TokenStream {
     let (types, _) = types(lowered);
     quote!(&[#(::cuweave::__private::Layout::of::<#types>()),*])
 }
 
-/// Returns the number of the graph function of each call.
+/// Returns the number of the graph function that each call invokes.
 fn calls(lowered: &Lowered) -> Vec<usize> {
     let statements = lowered.source.program.statements.iter().zip(&lowered.syntax);
     let callee = |(statement, syntax): (&Statement, &Syntax)| match (statement.kind, syntax) {
@@ -85,7 +85,7 @@ fn calls(lowered: &Lowered) -> Vec<usize> {
     statements.filter_map(callee).collect()
 }
 
-/// Returns the names and the kinds of the parameters.
+/// Returns the names and kinds of the parameters.
 fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Parameter)> {
     let mut scalars = (0..).map(ScalarId::from_u32);
     let one = |(argument, first): (&Argument, &Option<BufferId>)| {
@@ -102,7 +102,7 @@ fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Paramete
     signature.arguments.iter().zip(&lowered.arguments.buffers).map(one).collect()
 }
 
-/// Returns the element types, each once, and for each buffer the index of its type.
+/// Returns the element types without duplicates, and for each buffer the index of its type.
 fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     let mut types = Vec::new();
     let mut numbers: HashMap<&Type, u32> = HashMap::new();
@@ -117,7 +117,8 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments, then the scalars of records, with their uses: in statements, in grids and in blocks.
+/// Returns the scalar arguments and then the record scalars, each with its uses in statements, grids and
+/// blocks.
 fn scalars(
     lowered: &Lowered,
     signature: &Signature,
@@ -125,7 +126,7 @@ fn scalars(
     setters: &Vector<ScalarId, Setter<'_>>,
 ) -> Vec<Scalar> {
     let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
-    // No setter moves a bound that a scalar of a record reaches.
+    // A record scalar that a bound mentions cannot be set.
     let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.loops.choices);
     let (uses, configured, arguments) = (steps.mentioned(), steps.configured(), steps.arguments());
     let program = &lowered.source.program;

@@ -1,4 +1,4 @@
-//! The module beside a graph function: the types of its arguments, their views and its exec.
+//! Generates the module beside a graph function: the types of its arguments, their views and its exec.
 
 use cuweave_core::ir::BufferId;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,24 +10,26 @@ use super::inside::OF_GRAPHS;
 use super::parts::BufferMemory;
 use super::signature::{Argument, ArgumentKind};
 
-/// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.
+/// A field of `Views` or `ViewsMut`: its type, and the expression that creates it from the argument's
+/// field.
 struct ViewField {
     ty: TokenStream,
     value: TokenStream,
 }
 
-/// The parameter that lends the buffers.
+/// Returns the name of the parameter that provides the views of buffers.
 fn lender() -> Ident {
     Ident::new("lender", Span::mixed_site())
 }
 
-/// The variable that holds the number of an argument's first buffer.
+/// Returns the name of the variable that holds the number of an argument's first buffer.
 fn first_buffer(argument: usize) -> Ident {
     format_ident!("first_{argument}", span = Span::mixed_site())
 }
 
 impl Argument {
-    /// Returns the field of its view; `lender` lends its buffers, of which `first` is the first.
+    /// Returns the field of the argument's view. `lender` provides the views, and `first` is the number of
+    /// its first buffer.
     fn view(&self, mutable: bool, lender: &Ident, first: &TokenStream) -> Option<ViewField> {
         let name = &self.name;
         if let ArgumentKind::Part(part) = &self.kind {
@@ -82,8 +84,8 @@ impl Argument {
     }
 }
 
-/// Returns the module. The arguments' constructor and the implementation of `Generated` alone reach the private fields, and
-/// ask for a token.
+/// Generates the module. Only the constructor of `Args` and the implementation of `Generated` access the
+/// private fields, and both require a token.
 pub(super) fn module(expansion: &Expansion<'_>) -> TokenStream {
     let (name, visibility) = (expansion.name(), &expansion.function.vis);
     let documented = format!("The types of the graph function `{name}`.");
@@ -110,7 +112,8 @@ pub(super) fn module(expansion: &Expansion<'_>) -> TokenStream {
 
             #[doc = #exec]
             ///
-            /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+            /// It owns or borrows every operand. It can be sent to another thread, and is used by one
+            /// thread at a time.
             #[must_use = "a graph does nothing until it is launched"]
             pub struct Exec<'a> {
                 #[doc(hidden)]
@@ -128,7 +131,7 @@ pub(super) fn module(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns `Args` with its constructor, the values of its scalars, and the item.
+/// Generates `Args` with its constructor, `Values`, and the item.
 fn args(expansion: &Expansion<'_>) -> TokenStream {
     let arguments = &expansion.signature.arguments;
     let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
@@ -138,7 +141,7 @@ fn args(expansion: &Expansion<'_>) -> TokenStream {
     let buffers = arguments.iter().filter(|argument| argument.has_buffers());
     let shown = shown("Args", buffers.map(|argument| &argument.name));
     quote! {
-        /// The arguments that a graph is bound to: a field an argument.
+        /// The arguments that a graph is bound to, one field per argument.
         pub struct Args<'a> {
             #(#[doc = #documented] pub #names: #types,)*
             #[doc(hidden)]
@@ -149,7 +152,7 @@ fn args(expansion: &Expansion<'_>) -> TokenStream {
         #item
 
         impl<'a> Args<'a> {
-            // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
+            // An inherent function: in a trait, the user's types would have to be as visible as the trait.
             #[doc(hidden)]
             pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
                 Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
@@ -166,7 +169,7 @@ fn args(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns `Values`.
+/// Generates `Values`.
 fn values(expansion: &Expansion<'_>) -> TokenStream {
     let known: Vec<&Ident> = expansion.known().map(|argument| &argument.name).collect();
     let known_types = expansion.known().filter_map(Argument::value_type);
@@ -187,7 +190,7 @@ fn values(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns the item of the function, and the names that calls look up in its module.
+/// Generates the function's item, and the names that calls look up in its module.
 fn function_item(expansion: &Expansion<'_>) -> TokenStream {
     let outputs = expansion.signature.returned.iter().enumerate().map(|(at, returned)| {
         let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
@@ -206,7 +209,7 @@ fn function_item(expansion: &Expansion<'_>) -> TokenStream {
     }
 }
 
-/// Returns `Views` or `ViewsMut`.
+/// Generates `Views` or `ViewsMut`.
 fn views(expansion: &Expansion<'_>, mutable: bool) -> TokenStream {
     let (name, of, what, borrow) = if mutable {
         (
@@ -256,7 +259,8 @@ fn view_fields<'e>(
     })
 }
 
-/// Returns the function that gives the number of the first buffer of an argument, where records and lists come before.
+/// Generates the function that returns the number of an argument's first buffer. Needed only if records or
+/// lists precede it.
 fn first(expansion: &Expansion<'_>) -> Option<TokenStream> {
     let counts = (0u32..).zip(&expansion.signature.arguments).filter(|(_, argument)| argument.has_buffers());
     let counts = counts.map(|(at, argument)| {
@@ -275,7 +279,7 @@ fn first(expansion: &Expansion<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the variables that hold the numbers of the first buffers.
+/// Generates the variables that hold the numbers of first buffers.
 fn firsts(expansion: &Expansion<'_>) -> Option<TokenStream> {
     let numbers = 0..expansion.signature.arguments.len();
     let firsts = numbers.map(|at| {
@@ -285,7 +289,7 @@ fn firsts(expansion: &Expansion<'_>) -> Option<TokenStream> {
     expansion.has_parts().then(|| quote!(#(#firsts)*))
 }
 
-/// Returns the implementation of `Generated`.
+/// Generates the implementation of `Generated`.
 fn generated(expansion: &Expansion<'_>) -> TokenStream {
     let buffers = expansion.signature.arguments.iter().filter(|argument| argument.has_buffers());
     let firsts = firsts(expansion);

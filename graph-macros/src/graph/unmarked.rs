@@ -1,4 +1,4 @@
-//! Records among the arguments whose types are written without a lifetime, told from the use of their fields.
+//! Finds record arguments whose type lacks a lifetime, by the uses of their fields.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use syn::{Block, Expr, ExprForLoop, ExprReference, Type};
 
 use super::refused_types::ungrouped;
 
-/// The names of which a body borrows a field, or walks one in a loop.
+/// The names whose fields the body borrows or iterates over.
 pub struct Borrowed(BTreeSet<String>);
 
 impl Borrowed {
-    /// Reads a body. O(tokens).
+    /// Collects the names in a body. O(tokens).
     pub fn of(body: &Block) -> Borrowed {
         let mut found = Borrowed(BTreeSet::new());
         found.visit_block(body);
         found
     }
 
-    /// Returns true if an argument of this name and type is used as a record, though a record is written `Layer<'_>`.
+    /// Returns true if the argument is used as a record but its type has no lifetime, as in `Layer<'_>`.
     pub fn is_unmarked_record(&self, name: &str, ty: &Type) -> bool {
         let ty = match ungrouped(ty) {
             Type::Reference(reference) => ungrouped(&reference.elem),

@@ -1,4 +1,4 @@
-//! The setters of a record that an exec is bound to.
+//! Generates the setters of a record that is bound to an exec.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -60,7 +60,7 @@ impl Record {
         Some(quote!(#told trait #reason {}))
     }
 
-    /// Generates the setter of a field, or the accessor of its parts' setters.
+    /// Generates the setter of a field, or the method that returns the setters of its components.
     fn setter(&self, at: u32, field: &Field) -> Option<TokenStream> {
         let (visibility, name) = (&self.visibility, &field.name);
         let text = name.to_string();
@@ -127,8 +127,8 @@ impl Record {
             ///
             /// # Errors
             ///
-            /// A field that reaches a length, a bound or a choice of the graph; a launch configuration that the
-            /// device does not take; a failure of the driver.
+            /// The field affects a length, a bound or a choice of the graph; a launch configuration exceeds
+            /// the device's limits; or the driver fails.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
                 ::cuweave::__private::PartMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
             }
@@ -145,8 +145,8 @@ impl Record {
             ///
             /// # Errors
             ///
-            /// A buffer that is too short, of another context, or that overlaps another of which one is written;
-            /// a failure of the driver.
+            /// A buffer is too short, belongs to another context, or overlaps another buffer while one of
+            /// them is written; or the driver fails.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
                 ::cuweave::__private::PartMut::set_buffer(&mut self.part, #at, #bound, |record| &mut record.#name)
             }

@@ -1,4 +1,4 @@
-//! The views of a record that an exec returns.
+//! Generates the view types of a record that is bound to an exec.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -69,7 +69,7 @@ impl Record {
     }
 }
 
-/// Generates the statement that lends a field to a view.
+/// Generates the statement that moves a field into a view.
 fn lent(field: &Field, mutable: bool, [lender, first, at]: [&Ident; 3]) -> TokenStream {
     let name = &field.name;
     if field.is_scalar() {

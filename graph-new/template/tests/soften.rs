@@ -1,8 +1,8 @@
-//! Runs on the GPU, or, where there is none, on the simulated driver, which also reports races and uses after free.
+//! Runs on the GPU, or without one on the simulated driver, which also reports races and uses after free.
 
 use {{crate_name}}::soften;
 
-/// The same on the CPU.
+/// Computes the same on the CPU.
 fn blur(x: &[f32]) -> Vec<f32> {
     let last = x.len() - 1;
     (0..=last).map(|i| (x[i.saturating_sub(1)] + x[i] + x[(i + 1).min(last)]) / 3.0).collect()

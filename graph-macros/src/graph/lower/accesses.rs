@@ -1,4 +1,4 @@
-//! The buffers that arguments of statements name, and how they are accessed.
+//! Lowers the buffer arguments of statements to accesses.
 
 use cuweave_core::ir::{Mode, Origin};
 use proc_macro2::Ident;
@@ -12,7 +12,7 @@ use super::views::view_of;
 use crate::dims::compact;
 use crate::graph::scope::{Borrow, View};
 
-/// Returns the access of a buffer argument, or `None` for a scalar.
+/// Returns the access of a launch argument. None for a scalar.
 pub(super) fn launch_argument(
     lowering: &mut Lowering<'_>,
     argument: &Expr,
@@ -71,7 +71,8 @@ pub(super) fn launch_argument(
     Ok(Some(access))
 }
 
-/// Returns the buffer that an expression without a borrow names; `None` for a scalar, also for one of a record.
+/// Returns the view that an expression without `&` denotes. None for a scalar, including a bare field of a
+/// record.
 pub(super) fn bare_view(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<View>> {
     match lowering.place(expr)? {
         Some(place) if !place.is_whole() && place.lent().is_none() => Ok(None),
@@ -79,7 +80,7 @@ pub(super) fn bare_view(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Optio
     }
 }
 
-/// Returns the buffer argument of `fill` or `copy`.
+/// Returns the access of a buffer argument of `fill` or `copy`.
 pub(super) fn buffer_argument(
     lowering: &mut Lowering<'_>,
     argument: &Expr,
@@ -105,7 +106,7 @@ pub(super) fn buffer_argument(
             ));
         }
     };
-    // CW205 reports a shared argument passed bare where it is written, as it does for one passed by `&mut`.
+    // A shared argument passed bare but written is reported later by CW205, like one passed by `&mut`.
     if mode == Mode::Write && !mutable && reference.is_some() {
         return Err(lowering.refuse(
             argument,
@@ -116,7 +117,7 @@ pub(super) fn buffer_argument(
     Ok(lowering.program.access(&view, mode, inner.span()))
 }
 
-/// Reports a copy whose arguments stand in the order of C's `memcpy`.
+/// Reports a copy whose arguments are in the order of C's `memcpy`.
 pub(super) fn source_first(lowering: &mut Lowering<'_>, call: &ExprCall) -> Lower<()> {
     let (Some(Expr::Reference(to)), Some(Expr::Reference(from))) = (call.args.first(), call.args.get(1))
     else {
@@ -132,7 +133,8 @@ pub(super) fn source_first(lowering: &mut Lowering<'_>, call: &ExprCall) -> Lowe
     Err(reported)
 }
 
-/// Reports an argument that is not a buffer. A name that is not bound in the function is left to rustc.
+/// Reports an argument that is not a buffer. A name that is not bound in the function is left for rustc to
+/// report.
 pub(super) fn no_buffer(lowering: &mut Lowering<'_>, at: &Expr, user: &str) -> Reported {
     if let Some(name) =
         root(at).filter(|name| !lowering.scope.is_scalar(name) && lowering.scope.get(name).is_none())

@@ -1,4 +1,4 @@
-//! The names of statements, and `#[after(..)]`.
+//! Binds the names of statements, and resolves the names in `#[after(..)]`.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ir::StatementId;

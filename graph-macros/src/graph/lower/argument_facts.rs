@@ -1,4 +1,4 @@
-//! What is known of a function's arguments.
+//! Facts about the arguments of the function being lowered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use super::names::{Names, chains};
 use crate::graph::place::{Parts, Place};
 use crate::graph::signature::{ArgumentKind, Signature};
 
-/// The names of the arguments, and which of them and of their parts the body mentions.
+/// The names and numbers of the arguments, and which arguments and components the body mentions.
 #[derive(Default)]
 pub struct ArgumentFacts {
     pub names: Vector<ArgumentId, String>,
-    /// The first buffer of each; `None` if the argument is no buffer.
+    /// The first buffer of each argument. None if it has no buffer with a number.
     pub buffers: Vec<Option<BufferId>>,
-    /// The names of the arguments that have parts.
+    /// The names of the record, list and array arguments.
     pub roots: BTreeSet<String>,
-    /// The names of the arguments that an expression names.
+    /// The names of the arguments that expressions mention.
     pub mentioned: BTreeSet<String>,
-    /// The names of the host values that host statements and events keep.
+    /// The names of the host values that host statements and events keep alive.
     pub kept: BTreeSet<String>,
-    /// The scalars of records that arguments of calls mention, in the order of their numbers, which follow those of
-    /// the scalar arguments.
+    /// The record scalars that call arguments mention, as source text. Their numbers follow those of the
+    /// scalar arguments.
     pub field_scalars: Vec<String>,
     pub parts: Parts,
     /// The numbers of the scalar arguments.
     pub scalar_numbers: BTreeMap<String, ScalarId>,
-    /// Arguments with `#[at_least(n)]`.
+    /// The arguments with `#[at_least(n)]`: name, dimension, `n`.
     pub at_least: Vec<(Text, DimId, u64)>,
 }
 
@@ -46,14 +46,14 @@ impl ArgumentFacts {
         }
     }
 
-    /// Notes that an expression names an argument.
+    /// Records that an expression mentions an argument.
     pub fn mention(&mut self, name: &str) {
         if !self.mentioned.contains(name) {
             self.mentioned.insert(name.to_owned());
         }
     }
 
-    /// Notes that an expression names the argument of a part.
+    /// Records that an expression mentions the argument that a component belongs to.
     pub fn mention_root(&mut self, of: &Place) {
         self.mentioned.insert(self.names[of.argument].clone());
     }
@@ -68,7 +68,7 @@ impl ArgumentFacts {
         found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name)).copied().collect()
     }
 
-    /// Returns the numbers of the scalars of records that an expression mentions.
+    /// Returns the numbers of the record scalars that an expression mentions.
     pub fn fields_in(&mut self, value: &Expr) -> Vec<ScalarId> {
         let mut found = BTreeSet::new();
         chains(value.to_token_stream(), &self.roots, &mut found);

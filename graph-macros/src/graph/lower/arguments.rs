@@ -1,4 +1,4 @@
-//! Lowers the arguments of a graph function.
+//! Binds the arguments of a graph function, and adds their buffers to the program.
 
 use std::rc::Rc;
 
@@ -60,7 +60,7 @@ pub(super) fn lower_arguments(lowering: &mut Lowering<'_>, signature: &Signature
     }
 }
 
-/// Adds the fact of `#[at_least(n)]` on a scalar or a slice.
+/// Adds the fact that `#[at_least(n)]` states about a scalar or a slice.
 fn at_least(lowering: &mut Lowering<'_>, argument: &Argument, least: u64) {
     let name = &argument.name;
     let bound = match &argument.kind {

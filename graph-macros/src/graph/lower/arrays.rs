@@ -1,4 +1,5 @@
-//! Loops over arrays of buffers, whose lengths are literals: `for x in &w`, `for (i, x) in w.iter().enumerate()`.
+//! Unrolls loops over arrays of buffers, whose lengths are literals: `for x in &w`, `for (i, x) in
+//! w.iter().enumerate()`.
 
 use std::rc::Rc;
 
@@ -13,19 +14,19 @@ use super::unroll::unroll;
 use crate::graph::scope::{Binding, Borrow, Scope, View};
 use crate::meaning::Meaning;
 
-/// The elements that a loop runs over.
+/// The elements that a loop iterates over.
 pub(super) struct Elements {
     views: Rc<[View]>,
-    /// True if the loop counts them.
+    /// True with `.enumerate()`.
     enumerated: bool,
-    /// True if the loop counts the elements down.
+    /// True if the index of `.enumerate()` counts down.
     counts_down: bool,
-    /// True if the loop begins with the last element.
+    /// True if the loop starts at the last element.
     backwards: bool,
 }
 
-/// Returns the elements of an array of buffers that a loop runs over: `&w`, `&mut w`, `w`, `w.iter()`,
-/// `w.iter_mut()`, and these with `.enumerate()` and `.rev()`.
+/// Returns the elements that a loop over an array of buffers iterates over. Accepts `&w`, `&mut w`, `w`,
+/// `w.iter()`, `w.iter_mut()`, and these with `.enumerate()` and `.rev()`.
 pub(super) fn elements_of(scope: &Scope, expr: &Expr) -> Option<Elements> {
     match expr {
         Expr::Paren(inner) => elements_of(scope, &inner.expr),
@@ -59,7 +60,7 @@ pub(super) fn elements_of(scope: &Scope, expr: &Expr) -> Option<Elements> {
     }
 }
 
-/// Lowers a turn for each element.
+/// Lowers one iteration per element.
 pub(super) fn for_each(lowering: &mut Lowering<'_>, each: &ExprForLoop, elements: Elements) -> Lower<()> {
     let names = match (&*each.pat, elements.enumerated) {
         (Pat::Tuple(tuple), true) if tuple.elems.len() == 2 => {
@@ -109,12 +110,12 @@ impl Elements {
     }
 }
 
-/// Returns true for the iterators `w.iter()` and `w.iter().enumerate()`.
+/// Returns true for `w.iter()`, `w.iter().enumerate()` and the like.
 fn is_iterator(expr: &Expr) -> bool {
     matches!(expr, Expr::MethodCall(_))
 }
 
-/// Returns the name of a pattern, `None` inside for `_`.
+/// Returns the name that a pattern binds. `Some(None)` for `_`, None if the pattern is not supported.
 fn name(pattern: &Pat) -> Option<Option<&Ident>> {
     match pattern {
         Pat::Wild(_) => Some(None),

@@ -1,4 +1,8 @@
-//! Lowers what gives the names of allocations another buffer: `swap(&mut a, &mut b);`, `h = y;`, `(a, b) = block(..);`.
+//! Lowers statements that rebind names to other allocations: `swap(&mut a, &mut b);`, `h = y;`, `(a, b) =
+//! block(..);`.
+//!
+//! Rebinding adds no node. Inside a loop or an arm, rebinding an outer name becomes an [`Item`], since the
+//! binding then changes by iteration.
 
 use cuweave_core::ir::Origin;
 use cuweave_core::structure::Item;
@@ -29,8 +33,8 @@ pub(super) fn swap_names(lowering: &mut Lowering<'_>, a: &Expr, b: &Expr) -> Low
     Ok(())
 }
 
-/// Lowers `h = y;`, which rebinds the name `h` to the buffer of `y`, and `h = block(&h);` and `(a, b) = block(..);`,
-/// which rebind names to the results of a call.
+/// Lowers `h = y;`, which rebinds `h` to the buffer of `y`. Also lowers `h = block(&h);` and `(a, b) =
+/// block(..);`, which rebind names to the results of a call.
 pub(super) fn assign_name(
     lowering: &mut Lowering<'_>,
     to: &Expr,
@@ -45,7 +49,8 @@ pub(super) fn assign_name(
     lowering.no_after(attributes);
     let ((to, old), (from, new)) = (assigned_name(lowering, to)?, rebindable(lowering, from)?);
     rebind(lowering, &to, &old, &new)?;
-    // The name that loses its buffer keeps the one without any other name.
+    // The name that was moved from keeps the buffer that no other name denotes now, so that it can be
+    // assigned again.
     let left = if is_outer(lowering, &to) { new } else { old };
     lowering.scope.bind_again(&from, Binding::Moved(to, left));
     Ok(())
@@ -112,7 +117,7 @@ fn assign_results(
     Ok(())
 }
 
-/// Returns the assigned name and its declared buffer. The name may have been rebound since.
+/// Returns the target of an assignment and its buffer. The name may have been moved from before.
 fn assigned_name(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> {
     if let Expr::Path(path) = ungrouped(expr)
         && let Some(name) = path.path.get_ident()
@@ -123,7 +128,7 @@ fn assigned_name(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View
     rebindable(lowering, expr)
 }
 
-/// Returns the name and the buffer of an allocation whose name is rebound.
+/// Returns the name and the buffer of an allocation that can be rebound.
 fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> {
     let inner = match expr {
         Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
@@ -165,7 +170,7 @@ fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View
     if one.hi.poly == other.hi.poly && element(one) == element(other) {
         return Ok(());
     }
-    // The build compares length and element type of call results.
+    // Results of calls are compared when the graph is built.
     let returned = |view: &View| lowering.program.returned_by(view.buffer).is_some();
     if returned(one) || returned(other) {
         return Ok(());
@@ -178,7 +183,7 @@ fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View
     ))
 }
 
-/// Returns true for a name declared outside of the loop or arm being lowered.
+/// Returns true if a name is declared outside the loop or arm being lowered.
 fn is_outer(lowering: &Lowering<'_>, name: &Ident) -> bool {
     lowering.scope.depth_of(name).is_some_and(|scope| lowering.nesting.is_outer(scope))
 }

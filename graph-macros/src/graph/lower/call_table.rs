@@ -1,4 +1,4 @@
-//! The calls of graph functions.
+//! The table of the graph functions that are called, and of the calls.
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, CallId};
@@ -7,7 +7,7 @@ use syn::Path;
 
 use crate::graph::paths::Callee;
 
-/// The called graph functions, without duplicates, and their calls.
+/// The called graph functions, without duplicates, and their calls in program order.
 #[derive(Default)]
 pub(super) struct CallTable {
     callees: Vec<Callee>,
@@ -15,7 +15,8 @@ pub(super) struct CallTable {
 }
 
 impl CallTable {
-    /// Returns the number of the graph function that a path names, for a call that names `results` of its results.
+    /// Returns the number of the graph function that a path names. `results` is the number of results that
+    /// the call binds.
     pub fn callee(&mut self, path: &Path, results: usize) -> usize {
         let known = self.callees.iter().position(|callee| callee.path == *path);
         let number = known.unwrap_or(self.callees.len());

@@ -1,4 +1,4 @@
-//! Lowers calls: of words, of kernels, of graph functions.
+//! Lowers call expressions: built-in words such as `fill`, kernel launches, and calls of graph functions.
 
 use cuweave_core::index::between;
 use cuweave_core::ir::Kind;
@@ -101,11 +101,11 @@ pub(super) fn launch_statement(
     let literals = literals(&config, lowering.report);
     let mut accesses = Vec::new();
     let mut arguments = Vec::new();
-    // The elements of lists: they are accessed, and are no arguments of the kernel.
+    // The elements of lists. The launch accesses them, but they are not arguments of the kernel.
     let (mut pointed, mut entries) = (Vec::new(), Vec::new());
     let mut faulty = false;
     for argument in &call.args {
-        // A buffer for an optional parameter may be written in `Some`.
+        // A buffer for an optional parameter may be wrapped in `Some`.
         let argument = match ungrouped(argument) {
             Expr::Call(some) if some.args.len() == 1 && is_named(&some.func, "Some") => &some.args[0],
             _ => argument,
@@ -127,7 +127,8 @@ pub(super) fn launch_statement(
             Ok(None) => {
                 arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(argument))));
             }
-            // Continues after a faulty argument: the buffers that the launch borrows mutably count as written.
+            // Go on after a faulty argument: buffers that the launch borrows mutably still count as
+            // written.
             Err(Reported) => faulty = true,
         }
     }
@@ -149,7 +150,8 @@ pub(super) fn launch_statement(
     Ok(())
 }
 
-/// Lowers a launch with an argument that is a buffer or none: as two launches, of which the build chooses one.
+/// Lowers a launch with an optional buffer argument. It becomes two launches in the arms of an `if let`;
+/// the build chooses one.
 pub(super) fn launch_with_or_without(
     lowering: &mut Lowering<'_>,
     call: &ExprCall,

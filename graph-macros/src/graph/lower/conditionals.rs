@@ -1,4 +1,6 @@
-//! Lowers what the device decides: `if`, `while` and `match` on a buffer of one `u32`.
+//! Lowers conditionals that the device decides: `if`, `while` and `match` on a buffer of one `u32`.
+//!
+//! Each arm becomes a [`Kind::Condition`] statement, the arm's statements, and a [`Kind::Join`] statement.
 
 use cuweave_core::condition::{Condition, MOST_VALUES, Test, Word};
 use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin};
@@ -36,7 +38,7 @@ struct Operand<'e> {
     borrowed: bool,
 }
 
-/// Returns the operand of a condition, without parentheses, borrows and `!`.
+/// Strips parentheses, borrows and `!` from a condition.
 fn operand(condition: &Expr) -> Operand<'_> {
     match condition {
         Expr::Paren(inner) => operand(&inner.expr),
@@ -51,25 +53,27 @@ fn operand(condition: &Expr) -> Operand<'_> {
     }
 }
 
-/// The kind of a part of an argument, as far as the macro knows it.
+/// The kind of a component of an argument, as far as the macro can know it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PartKind {
     Buffer,
     Buffers,
     Record,
     Records,
-    /// A field of a record, or an element of one. It is a scalar where it stands bare.
+    /// A field of a record, or an element of a field. Without a borrow it is a scalar.
     Field,
-    /// A field that a `let` or a loop borrows.
+    /// A field that a `let` or a loop variable borrows.
     Borrowed,
 }
 
-/// Returns true for a condition that is a buffer: the device decides. A bare field of a record is a scalar.
+/// Returns true if the condition is a buffer, so that the device decides. A bare field of a record is a
+/// scalar.
 pub(super) fn device_decides(scope: &Scope, condition: &Expr) -> bool {
     is_operand(scope, condition, false)
 }
 
-/// Returns true for a condition that is a buffer; a bare field of a record counts as one where `fields` is true.
+/// Returns true if the condition is a buffer. With `fields`, a bare field of a record counts as a buffer,
+/// too.
 fn is_operand(scope: &Scope, condition: &Expr, fields: bool) -> bool {
     let Operand { mut expr, borrowed, .. } = operand(condition);
     let mut part_of_it = false;
@@ -82,13 +86,13 @@ fn is_operand(scope: &Scope, condition: &Expr, fields: bool) -> bool {
     match part_kind(scope, expr) {
         Some(PartKind::Buffer | PartKind::Borrowed) => true,
         Some(PartKind::Field) => fields || borrowed || part_of_it,
-        // It is refused as an operand.
+        // Not valid as an operand; the error is reported when it is lowered as one.
         Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => true,
         None => is_own_buffer(scope, expr),
     }
 }
 
-/// Returns true for the name of a buffer that is no part of an argument, and for an element of an array of buffers.
+/// Returns true for a buffer's name outside records and lists, and for an element of an array of buffers.
 fn is_own_buffer(scope: &Scope, expr: &Expr) -> bool {
     let (name, indexed) = match ungrouped(expr) {
         Expr::Index(index) => (ungrouped(&index.expr), true),
@@ -97,13 +101,13 @@ fn is_own_buffer(scope: &Scope, expr: &Expr) -> bool {
     let Expr::Path(path) = name else { return false };
     match path.path.get_ident().and_then(|name| scope.get(name)) {
         Some(Binding::View(_) | Binding::Moved(..)) => !indexed,
-        // Without an index it is refused as an operand.
+        // Without an index it is rejected later, as an operand.
         Some(Binding::Array(..)) => true,
         _ => false,
     }
 }
 
-/// Refuses a condition that is an expression of buffers: the device decides by one buffer alone.
+/// Rejects a condition that computes with buffers: the device decides by a single buffer.
 pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower<()> {
     struct Names<'e>(Vec<&'e Ident>);
     impl<'e> Visit<'e> for Names<'e> {
@@ -120,7 +124,7 @@ pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower
     let mut names = Names(Vec::new());
     names.visit_expr(condition);
     let is_buffer = |name: &&&Ident| match lowering.scope.get(name) {
-        // A call of a graph function may have been meant as one of a function of scalars.
+        // A call that was meant as an ordinary function of scalars is reported elsewhere.
         Some(Binding::View(view)) => lowering.program.returned_by(view.buffer).is_none(),
         Some(Binding::Array(..)) => true,
         _ => false,
@@ -134,12 +138,12 @@ pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower
     ))
 }
 
-/// Returns true for a part of an argument that has parts.
+/// Returns true if an expression denotes a component of a record or list argument.
 pub(super) fn names_a_part(scope: &Scope, expr: &Expr) -> bool {
     part_kind(scope, expr).is_some()
 }
 
-/// Returns the kind of a part of an argument that has parts; `None` for other expressions.
+/// Returns the kind of the component that an expression denotes. None for other expressions.
 fn part_kind(scope: &Scope, expr: &Expr) -> Option<PartKind> {
     match ungrouped(expr) {
         Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => part_kind(scope, &unary.expr),
@@ -167,8 +171,8 @@ fn part_kind(scope: &Scope, expr: &Expr) -> Option<PartKind> {
     }
 }
 
-/// Returns the tokens of a condition that the build evaluates. If it is a bare field of a record, rustc says that it
-/// is no scalar.
+/// Returns the tokens of a condition that is evaluated when the graph is built. A bare field of a record is
+/// wrapped, so that rustc reports it if it is not a scalar.
 pub(super) fn tokens_of_choice(scope: &Scope, condition: &Expr, substituted: &Expr) -> TokenStream {
     let Operand { expr, negated, borrowed } = operand(condition);
     if borrowed || part_kind(scope, expr) != Some(PartKind::Field) {
@@ -222,7 +226,7 @@ fn device_loop(
             }
         }
     }
-    // Nothing but the device decides about a `while`, so a bare field is a buffer.
+    // Only the device can decide a `while`, so a bare field must be a buffer.
     if !is_operand(&lowering.scope, &each.cond, true) {
         no_buffers(lowering, &each.cond)?;
         let whole = Expr::While(each.clone());
@@ -245,15 +249,16 @@ fn device_loop(
     let refused = std::mem::replace(&mut lowering.refused, unknown);
     let done = conditional(lowering, Word::While, label, expr, vec![arm], false, at_most);
     if lowering.refused {
-        // The statement that is refused may have been meant to end the loop.
+        // A rejected statement in the body may have been meant to end the loop: suppress errors about the
+        // flag.
         lowering.poison(expr.to_token_stream());
     }
     lowering.refused |= refused;
     done
 }
 
-/// Notes the label of a loop with a limit, by which the exec returns its turns. A loop that is unrolled has it in
-/// each turn.
+/// Registers the label of a loop with a limit. The exec reports the number of iterations under this label.
+/// In an unrolled loop each iteration registers it again.
 fn count_turns(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWhile) -> Lower<()> {
     if !lowering.nesting.count(label) {
         return Err(lowering.refuse(
@@ -317,7 +322,7 @@ pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> L
     conditional(lowering, Word::Match, None, operand(&choice.expr).expr, arms, true, None)
 }
 
-/// Lowers the arms of a conditional: each between the statement in front of it and the one behind.
+/// Lowers the arms of a conditional. Each arm is enclosed in a condition and a join statement.
 fn conditional(
     lowering: &mut Lowering<'_>,
     word: Word,
@@ -360,12 +365,12 @@ fn conditional(
     Ok(())
 }
 
-/// Returns the access of a conditional's operand.
+/// Returns the access of a conditional's operand. Its length must be 1 and its element type `u32`.
 fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> Lower<SpannedAccess> {
     let Some(view) = view_of(lowering, operand)? else { return Err(no_buffer(lowering, operand, word)) };
     let text = compact(operand);
     let length = view.hi.poly.minus(&view.lo.poly).and_then(|length| length.as_constant());
-    // The build compares the length of a field, and rustc its elements.
+    // For a field, the build checks the length and rustc checks the element type.
     let declared_elsewhere = matches!(lowering.program.buffer(view.buffer).origin, Origin::Part(_));
     if length != Some(1) && !(declared_elsewhere && lowering.program.is_whole(&view)) {
         return Err(lowering.refuse(
@@ -387,7 +392,7 @@ fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> Lower<S
     Ok(access)
 }
 
-/// Allocates the counter of a loop's turns.
+/// Allocates the counter of a loop's iterations.
 fn counter(lowering: &mut Lowering<'_>, span: Span) -> SpannedAccess {
     let id = lowering.program.next_statement();
     let (name, element) = ("turns".to_owned(), syn::parse_quote!(u32));
@@ -397,8 +402,8 @@ fn counter(lowering: &mut Lowering<'_>, span: Span) -> SpannedAccess {
     lowering.program.access(&view, Mode::Write, span)
 }
 
-/// Refuses a change of the buffer that a name stands for, or of its lifetime, in a body that does not allocate it:
-/// the nodes of a body keep their addresses in all turns, and another arm may run.
+/// Rejects rebinding or freeing a buffer inside a conditional body that did not allocate it. The body's
+/// nodes keep their addresses in every iteration, and a different arm may run.
 pub(super) fn stays_in_body(
     lowering: &mut Lowering<'_>,
     at: &(impl ToTokens + Spanned),
@@ -416,7 +421,7 @@ pub(super) fn stays_in_body(
     ))
 }
 
-/// Adds the literals of a pattern; returns false for other patterns.
+/// Collects the literals of a pattern. Returns false for other patterns.
 fn literals(pattern: &Pat, values: &mut Vec<u32>) -> bool {
     match pattern {
         Pat::Paren(inner) => literals(&inner.pat, values),

@@ -1,4 +1,6 @@
-//! Conditions of choices: tests that the check decides in a turn, and the patterns of `match`.
+//! Translates conditions and `match` patterns to tests that the checker can decide for a given iteration.
+//!
+//! Everything that is not a comparison of integers becomes [`Test::Opaque`].
 
 use cuweave_core::sample::{Number, Relation, Test};
 use proc_macro2::Ident;
@@ -43,7 +45,7 @@ fn compared(dims: &mut DimTable, left: &Expr, relation: Relation, right: &Expr) 
     Test::Compare(number_of(dims, left), relation, number_of(dims, right))
 }
 
-/// Returns the number of an expression.
+/// Returns an integer expression as the checker evaluates it: operators, with polynomials at the leaves.
 fn number_of(dims: &mut DimTable, expr: &Expr) -> Number {
     match expr {
         Expr::Paren(inner) => number_of(dims, &inner.expr),
@@ -63,13 +65,13 @@ fn opaque(dims: &mut DimTable, expr: &Expr) -> cuweave_ptx::poly::Poly {
     dims.bound_of(expr, true).poly
 }
 
-/// Returns the test of a pattern for the value of an expression.
+/// Returns the test that `of` matches a pattern.
 pub(super) fn pattern_test(dims: &mut DimTable, pattern: &Pat, of: &Expr) -> Test {
     match pattern {
         Pat::Wild(_) => Test::Known(true),
         Pat::Ident(name) => match &name.subpat {
             Some((_, inner)) => pattern_test(dims, inner, of),
-            // A name without a lower-case letter is that of a constant.
+            // A name without a lower-case letter is a constant.
             None if name.ident.to_string().contains(char::is_lowercase) => Test::Known(true),
             None => {
                 let name = &name.ident;
@@ -108,14 +110,14 @@ pub(super) fn pattern_test(dims: &mut DimTable, pattern: &Pat, of: &Expr) -> Tes
     }
 }
 
-/// A name that a pattern binds, and the expression that it stands for.
+/// A name that a pattern binds, and the expression that it denotes.
 #[derive(PartialEq)]
 pub(super) struct PatternName {
     pub name: Ident,
     pub value: Expr,
 }
 
-/// Adds the names that a pattern binds, with the expressions that they stand for.
+/// Collects the names that a pattern binds.
 pub(super) fn bound_by(
     lowering: &mut Lowering<'_>,
     pattern: &Pat,
@@ -169,7 +171,7 @@ pub(super) fn bound_by(
     }
 }
 
-/// Returns the elements of a tuple.
+/// Returns the elements of a tuple expression.
 fn elements(of: &Expr) -> Option<Vec<Expr>> {
     match of {
         Expr::Paren(inner) => elements(&inner.expr),

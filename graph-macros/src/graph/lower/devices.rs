@@ -1,4 +1,4 @@
-//! The devices of statements: `#[on(..)]`.
+//! Assigns statements to devices: `#[on(..)]`.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{DimId, Kind, StatementId};
@@ -9,8 +9,8 @@ use super::lowering::{Lower, Lowering};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::meaning::constant;
 
-/// Lowers a choice or a loop whose statements are on the device that its `#[on(..)]` names. The closure is told of
-/// attributes that are unknown, which were reported.
+/// Lowers a choice or a loop under its `#[on(..)]`. The closure is told if there were unknown attributes,
+/// which have been reported already.
 pub(super) fn around(
     lowering: &mut Lowering<'_>,
     attributes: &[Attribute],
@@ -25,7 +25,7 @@ pub(super) fn around(
     done
 }
 
-/// Puts a statement on the device that its own `#[on(..)]` names.
+/// Places a statement on the device that its own `#[on(..)]` names.
 pub(super) fn put_on(lowering: &mut Lowering<'_>, statement: StatementId, on: &[Attribute]) {
     let Some(first) = on.first() else { return };
     let what = match lowering.program.statement(statement).kind {
@@ -41,7 +41,7 @@ pub(super) fn put_on(lowering: &mut Lowering<'_>, statement: StatementId, on: &[
     lowering.report.error(first.span(), Code::CW001, what, &[], Some("delete `#[on(..)]`"));
 }
 
-/// Returns the number of the device that `#[on(..)]` names.
+/// Returns the dimension that evaluates to the device number of `#[on(..)]`.
 pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option<DimId> {
     let [first, others @ ..] = on else { return None };
     let mut refuse = |at: &Attribute, message: &str, help: &str| {
@@ -80,8 +80,8 @@ pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option
     Some(lowering.program.dims.number(bound))
 }
 
-/// Returns the help for an operand of `#[on(..)]` that is no number: a literal of another kind, or a place as
-/// `#[prefetch(..)]` and `#[advise(..)]` name it, unless the function declares the name.
+/// Returns the help for an operand of `#[on(..)]` that is not a number: a literal of another kind, or a
+/// location as `#[prefetch(..)]` and `#[advise(..)]` spell it. A name that the function declares is fine.
 fn no_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> Option<String> {
     match operand {
         Expr::Lit(literal) if !matches!(literal.lit, Lit::Int(_)) => {

@@ -1,4 +1,4 @@
-//! The lengths and bounds of a program, by number.
+//! The table of a program's lengths and bounds, by number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use syn::Expr;
 use super::numbers::{Turn, codes, readable};
 use crate::dims::{Bound, is_integer, turn, variable};
 
-/// The bounds of a program. Bounds of one polynomial have one number, and of their texts the shortest is kept. Bound
-/// 0 is 0.
+/// The bounds of a program. Bounds with equal polynomials share a number, and the shortest of their texts
+/// is kept. Invariant: bound 0 is the constant 0.
 pub(super) struct DimTable {
     bounds: Vector<DimId, Bound>,
     numbers: BTreeMap<Poly, DimId>,
     symbols: Symbols,
-    /// The names of the integer arguments. Arithmetic on them is done in 64 bits and checked.
+    /// The names of the integer arguments. Arithmetic on them is checked and done in 64 bits.
     integers: BTreeSet<String>,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct DimTable {
 pub(super) struct FinishedDims {
     pub texts: Vector<DimId, Text>,
     pub polys: Vector<DimId, Poly>,
-    /// The postfix code of each.
+    /// The postfix code of each bound.
     pub codes: Vec<Vec<Op>>,
-    /// The leaves of that code.
+    /// The leaves that the codes refer to.
     pub leaves: Vec<TokenStream>,
-    /// The polynomial of each loop's variable.
+    /// The polynomial of each loop index.
     pub variables: Vector<VariableId, Poly>,
     pub integers: BTreeSet<String>,
 }
@@ -44,7 +44,7 @@ impl DimTable {
         table
     }
 
-    /// Returns the number of a bound.
+    /// Returns the number of a bound, adding it if it is new.
     pub fn number(&mut self, bound: Bound) -> DimId {
         let next = DimId::new(self.bounds.len());
         let id = *self.numbers.entry(bound.poly.clone()).or_insert(next);
@@ -60,12 +60,13 @@ impl DimTable {
         &self.bounds[number]
     }
 
-    /// Makes the bound of an expression in which names are substituted; see [`Bound::of`].
+    /// Returns the bound of an expression. `as_written` is false if names were substituted; see
+    /// [`Bound::of`].
     pub fn bound_of(&mut self, expr: &Expr, as_written: bool) -> Bound {
         Bound::of(expr, as_written, &self.integers, &mut self.symbols)
     }
 
-    /// Returns true if the tokens of an expression show that it is arithmetic on integers.
+    /// Returns true if the tokens alone show that the expression is integer arithmetic.
     pub fn is_integer(&self, expr: &Expr) -> bool {
         is_integer(expr, &self.integers)
     }
@@ -74,17 +75,17 @@ impl DimTable {
         one.plus(other, &mut self.symbols)
     }
 
-    /// Makes the length of a buffer that a call returns.
+    /// Returns the length of a buffer that a call returns.
     pub fn extent(&mut self, buffer: BufferId, name: &str) -> Bound {
         Bound::extent(buffer, name, &mut self.symbols)
     }
 
-    /// Makes the length of a buffer that is a part of an argument.
+    /// Returns the length of a component of a record or list argument.
     pub fn length(&mut self, part: PartId, name: &str) -> Bound {
         Bound::length(part, name, &mut self.symbols)
     }
 
-    /// Makes the number of elements of a list; `tokens` compute it as a `Dim`.
+    /// Returns the number of elements of a list. `tokens` compute it as a `Dim`.
     pub fn count(&mut self, list: &Expr, tokens: TokenStream) -> Bound {
         Bound::count(list, tokens, &mut self.symbols)
     }

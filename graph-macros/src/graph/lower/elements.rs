@@ -1,4 +1,6 @@
-//! Lowers loops over lists of records and buffers whose lengths the build knows: `for layer in &layers`, `for (i, cache) in caches.iter().enumerate()`.
+//! Lowers loops over record and list arguments, whose lengths are known when the graph is built: `for layer
+//! in &layers`, `for (i, cache) in caches.iter().enumerate()`. The body is lowered once, with the index as
+//! a symbol.
 
 use cuweave_core::structure::{Around, Item, Loop, Turns};
 use proc_macro2::Ident;
@@ -16,18 +18,19 @@ use crate::graph::scope::{Binding, Borrow};
 
 /// The head of a loop over elements.
 struct Head<'e> {
-    /// The names of the index, with `enumerate`, and of the element. `None` for `_`.
+    /// The name of the index and of the element. None for `_`. The outer Option of `index` is None without
+    /// `enumerate`.
     index: Option<Option<&'e Ident>>,
     element: Option<&'e Ident>,
 }
 
-/// The parts of a loop's head that count down.
+/// Which variables of the loop count down.
 struct Backwards {
     index: bool,
     element: bool,
 }
 
-/// Lowers a loop over the elements of a list; `None` for other loops.
+/// Lowers a loop over the elements of a list. None for other loops.
 pub(super) fn loop_over_elements(lowering: &mut Lowering<'_>, each: &ExprForLoop) -> Lower<Option<()>> {
     let (iterated, outside) = reversed(&each.expr);
     let (iterated, enumerated) = match iterated {
@@ -59,7 +62,7 @@ pub(super) fn loop_over_elements(lowering: &mut Lowering<'_>, each: &ExprForLoop
     Ok(Some(()))
 }
 
-/// Refuses other iterators over lists; `None` if the expression holds no list.
+/// Rejects any other iterator over a list. None if the expression does not involve a list.
 fn other_iterator(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<()>> {
     let mut at = expr;
     while let Expr::MethodCall(call) = ungrouped(at) {
@@ -84,7 +87,7 @@ fn other_iterator(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<()>>
     ))
 }
 
-/// Lowers the body of a loop over a list whose length the build knows, once.
+/// Lowers the body of a loop over a list once.
 fn element_turns(
     lowering: &mut Lowering<'_>,
     each: &ExprForLoop,
@@ -114,7 +117,7 @@ fn element_turns(
     };
     let element = place.element(index, &element_index);
     let element = Place { borrow: Some(borrow), ..element };
-    // The element's index, whatever the loop counts.
+    // The element's index determines the direction; without an element, the counted index does.
     let counts_down = if head.element.is_some() { backwards.element } else { backwards.index };
     lowering.nesting.enter(if counts_down { Around::Down(number, lo, hi) } else { Around::Up(number) });
     let body = items_of(lowering, |lowering| {
@@ -133,7 +136,7 @@ fn element_turns(
     lowering.nesting.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
 }
 
-/// Returns the names of a loop's head, if its pattern fits.
+/// Returns the names in a loop's head. None if the pattern does not fit.
 fn head(pattern: &Pat, enumerated: bool) -> Option<Head<'_>> {
     let (index, element) = match pattern {
         Pat::Tuple(tuple) if enumerated && tuple.elems.len() == 2 => {
@@ -145,7 +148,7 @@ fn head(pattern: &Pat, enumerated: bool) -> Option<Head<'_>> {
     Some(Head { index, element })
 }
 
-/// Returns the name of a pattern; `Some(None)` for `_`.
+/// Returns the name that a pattern binds. `Some(None)` for `_`, None if the pattern is not supported.
 fn name(pattern: &Pat) -> Option<Option<&Ident>> {
     match pattern {
         Pat::Ident(name) if name.subpat.is_none() => Some(Some(&name.ident)),

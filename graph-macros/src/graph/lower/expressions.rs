@@ -1,4 +1,5 @@
-//! Expressions: the names in them, the values of loop variables, and the parts of arguments that they name.
+//! Resolves names in expressions, substitutes loop indices, and finds the components of arguments that
+//! expressions denote.
 
 use proc_macro2::Ident;
 use syn::visit::Visit;
@@ -21,7 +22,8 @@ impl Lowering<'_> {
         self.program.dims.bound_of(&substituted, as_written)
     }
 
-    /// Substitutes the values of the loops' variables in an expression for rustc to evaluate.
+    /// Substitutes the values of loop indices and of scalar `let`s in an expression that rustc will
+    /// evaluate.
     pub fn substituted(&mut self, expr: &Expr) -> Expr {
         if matches!(expr, Expr::Lit(_)) {
             return expr.clone();
@@ -53,8 +55,8 @@ impl Lowering<'_> {
         found
     }
 
-    /// Reports a name in an expression of scalars that is bound to a buffer or a statement. `alone` is true if the
-    /// name is all of the expression.
+    /// Reports a name in a scalar expression that is bound to something else. `alone` is true if the name
+    /// is the whole expression.
     fn check_scalar(&mut self, name: &Ident, alone: bool) {
         let (what, help) = match self.scope.get(name) {
             Some(Binding::View(view)) => self.buffer_as_scalar(view),
@@ -65,7 +67,7 @@ impl Lowering<'_> {
             ),
             Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
-            // rustc knows the type of what its methods and functions of it return.
+            // Methods and functions of a host value may return a scalar. rustc knows their types.
             Some(Binding::Host { resource: false, .. }) if !alone => {
                 self.arguments.mention(&name.to_string());
                 return;
@@ -83,7 +85,7 @@ impl Lowering<'_> {
         );
     }
 
-    /// Returns the subject and the help of a message about a buffer in the place of a scalar.
+    /// Returns the subject and the help for a buffer used as a scalar.
     fn buffer_as_scalar(&self, view: &View) -> (&'static str, String) {
         if let Some(name) = self.program.returned_by(view.buffer) {
             let help = format!(
@@ -98,7 +100,8 @@ impl Lowering<'_> {
         )
     }
 
-    /// Returns the part of an argument that an expression names, borrowed or not; `None` for other expressions.
+    /// Returns the component of an argument that an expression denotes, borrowed or not. None for other
+    /// expressions.
     pub fn place(&mut self, expr: &Expr) -> Lower<Option<Place>> {
         match expr {
             Expr::Paren(inner) => self.place(&inner.expr),
@@ -117,7 +120,7 @@ impl Lowering<'_> {
             Expr::Field(field) => {
                 let Some(place) = self.place(&field.base)? else { return Ok(None) };
                 match &field.member {
-                    // An element of a tuple or of a structure of scalars.
+                    // `.0` may select from a tuple or struct of scalars.
                     Member::Unnamed(_) if !place.may_be_scalar() => Err(self.refuse(
                         expr,
                         "the fields of a record have names",
@@ -136,7 +139,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Makes the build check the indices of all elements whose scalars an expression mentions.
+    /// Requires that the build checks the index of every list element whose scalars the expression
+    /// mentions.
     pub fn needs(&mut self, expr: &Expr) {
         struct Indexed<'e>(Vec<&'e Expr>);
         impl<'e> Visit<'e> for Indexed<'e> {

@@ -1,4 +1,7 @@
 //! Lowers calls of graph functions: `block(d, &w, &mut x);`, `let h = block(..);`.
+//!
+//! A call is one statement whose accesses are the borrows at the call. The callee's body is expanded when
+//! the graph is built.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{DimId, Kind, Mode, Origin, StatementId};
@@ -24,7 +27,7 @@ use crate::graph::paths;
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
-/// Lowers a call; `results` are the names that a `let` gives to the allocations that it returns.
+/// Lowers a call. `results` are the names that a `let` gives to the returned allocations.
 pub(super) fn call_function(
     lowering: &mut Lowering<'_>,
     call: &ExprCall,
@@ -68,7 +71,7 @@ pub(super) fn call_function(
     Ok(())
 }
 
-/// Lowers the arguments of a call. Adds their accesses to `accesses`.
+/// Lowers the arguments of a call, and appends their accesses to `accesses`.
 fn call_arguments(
     lowering: &mut Lowering<'_>,
     call: &ExprCall,
@@ -90,7 +93,7 @@ fn call_arguments(
             continue;
         }
         if is_none(argument) {
-            // The callee's parameter says what there is none of: buffers, or a scalar.
+            // Only the callee's parameter tells what kind of value is absent.
             let none = quote_spanned!(argument.span()=> ::cuweave::__private::absent());
             bindings.push(Argument::Scalar { of: Vec::new(), value: None });
             arguments.push(LaunchArgument::Scalar(Box::new(Expr::Verbatim(none))));
@@ -100,10 +103,10 @@ fn call_arguments(
         match call_argument(lowering, in_some.unwrap_or(argument), callee) {
             Ok(Passed::Scalar) => {
                 let value = lowering.substituted(argument);
-                // A `let` of a scalar passes on the scalars of its value.
+                // A scalar `let` depends on the scalars of its value.
                 let mut of = lowering.arguments.scalars_in(&value);
                 let fields = lowering.arguments.fields_in(&value);
-                // A scalar of a record is no bound, since a setter may change it.
+                // A setter may change a record's scalar, so it cannot be a bound.
                 let bound =
                     if fields.is_empty() { integer_dim(&mut lowering.program.dims, &value) } else { None };
                 of.extend(fields);
@@ -146,7 +149,7 @@ fn call_arguments(
     CallArguments { arguments, bindings, faulty }
 }
 
-/// Returns an integer expression as a bound.
+/// Returns an integer expression as a bound. None if it is not integer arithmetic.
 fn integer_dim(dims: &mut DimTable, value: &Expr) -> Option<DimId> {
     if !dims.is_integer(value) {
         return None;
@@ -155,7 +158,7 @@ fn integer_dim(dims: &mut DimTable, value: &Expr) -> Option<DimId> {
     Some(dims.number(bound))
 }
 
-/// Returns a view of an allocation that a call returns.
+/// Returns the view of an allocation that a call returns.
 fn result_view(
     lowering: &mut Lowering<'_>,
     callee: usize,
@@ -168,12 +171,12 @@ fn result_view(
     let (callee, output) = (paths::callee(path, callee), format_ident!("__Output{at}", span = span));
     let buffer = lowering.program.next_buffer();
     let len = lowering.program.dims.extent(buffer, &name.to_string());
-    // With one span for both, rustc reports an error here once.
+    // With the same span on both parts rustc reports an error here only once.
     let element = syn::parse_quote_spanned!(span=> #callee::#output);
     lowering.program.add_buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
 }
 
-/// Returns an argument of a call. An allocation by its bare name passes ownership.
+/// Lowers one argument of a call. An allocation without a borrow passes ownership.
 fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> Lower<Passed> {
     if let Expr::Call(call) = argument
         && is_named(&call.func, "record")
@@ -215,8 +218,8 @@ fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> 
     Ok(launch_argument(lowering, argument, callee)?.map_or(Passed::Scalar, Passed::Borrowed))
 }
 
-/// Lowers a field of a record, or an element of one, behind `&` or `&mut`. rustc decides whether it is a buffer, a
-/// record or a list.
+/// Lowers a borrowed field of a record, or a borrowed element of a field. rustc decides if it is a buffer,
+/// a record or a list.
 fn lent_field(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Passed>> {
     let Some(place) = lowering.place(argument)? else { return Ok(None) };
     let borrow = match argument {
@@ -231,7 +234,7 @@ fn lent_field(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Pass
     Ok(Some(Passed::Field(place, access, borrow)))
 }
 
-/// Returns the part that an expression names, or the array of buffers.
+/// Returns the component that an expression denotes, or a whole array of buffers.
 fn whole_part(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<Place>> {
     let inner = match expr {
         Expr::Reference(reference) => &reference.expr,
@@ -248,7 +251,7 @@ fn whole_part(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<Place>> 
     lowering.place(expr)
 }
 
-/// Adds the accesses of an array of buffers that is passed whole.
+/// Appends the accesses of an array of buffers that is passed as a whole.
 fn accesses_of_array(
     lowering: &mut Lowering<'_>,
     at: &Expr,
@@ -277,13 +280,13 @@ fn accesses_of_array(
     }
 }
 
-/// A record or a list that a call is given, and the argument as written.
+/// A record, list or array passed to a call, and the argument as written.
 struct WholePart<'e> {
     place: Place,
     written: &'e Expr,
 }
 
-/// Reports CW201. A record or a list in a call counts as borrowed mutably in all of its buffers.
+/// Reports CW201. A record or a list in a call counts as borrowed mutably in all its buffers.
 fn lent_twice(
     lowering: &mut Lowering<'_>,
     callee: &str,
@@ -344,15 +347,15 @@ fn borrowed(expr: &Expr) -> &Expr {
 
 /// The lowered arguments of a call.
 struct CallArguments {
-    /// The expressions in generated code.
+    /// The arguments as generated code passes them.
     arguments: Vec<LaunchArgument>,
-    /// The bindings of the callee's parameters.
+    /// The arguments as the core binds them to the callee's parameters.
     bindings: Vec<Argument>,
-    /// True if one of them is faulty.
+    /// True if any argument is faulty.
     faulty: bool,
 }
 
-/// The way in which an argument is passed to a graph function.
+/// How an argument is passed to a graph function.
 enum Passed {
     Scalar,
     Borrowed(SpannedAccess),

@@ -1,4 +1,5 @@
-//! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and the statements of events, `record(&event)` and `wait(&event)`.
+//! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and event statements, `record(&event)` and
+//! `wait(&event)`.
 
 use cuweave_core::ir::{Kind, Mode, Origin, StatementId};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -84,11 +85,11 @@ pub(super) fn event(
 /// An argument of a host statement.
 enum Given {
     Buffer(SpannedAccess),
-    /// A host value, which the exec keeps.
+    /// A host value that the exec keeps alive.
     Value(Box<Expr>),
 }
 
-/// Refuses a statement in a body that the device decides about.
+/// Rejects a statement inside a body that the device decides about.
 pub(super) fn outside_bodies(lowering: &mut Lowering<'_>, at: &ExprCall, what: &str) -> Lower<()> {
     let Some(body) = lowering.nesting.body() else { return Ok(()) };
     let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
@@ -97,14 +98,15 @@ pub(super) fn outside_bodies(lowering: &mut Lowering<'_>, at: &ExprCall, what: &
     Err(lowering.refuse_with(at, &message, &notes, help))
 }
 
-/// Says which body a statement stands in.
+/// Describes the conditional body that contains a statement.
 fn arm_text(lowering: &Lowering<'_>, body: StatementId) -> Option<String> {
     let around = lowering.program.statement(body);
     let Kind::Condition(condition) = around.kind else { return None };
     Some(format!("it stands in {} on line {}", condition.body(), around.line))
 }
 
-/// Refuses a function that names a host value which it is not given: it runs when the arguments may be gone.
+/// Rejects a closure that captures a host value instead of receiving it as an argument: it may run after
+/// the graph function's arguments are gone.
 fn captures_no_host(lowering: &mut Lowering<'_>, work: &Expr) -> Lower<()> {
     let names = Names::of(work);
     let mut mentioned = Vec::new();
@@ -117,7 +119,7 @@ fn captures_no_host(lowering: &mut Lowering<'_>, work: &Expr) -> Lower<()> {
     }
 }
 
-/// Adds a statement that is a call of a word.
+/// Adds a statement for a built-in word.
 pub(super) fn push_word(
     lowering: &mut Lowering<'_>,
     call: &ExprCall,
@@ -135,7 +137,7 @@ pub(super) fn push_word(
     name_statement(lowering, name, id);
 }
 
-/// Returns the expression of a host value that the exec keeps.
+/// Returns the expression of a host value that the exec keeps alive.
 pub(super) fn kept_value(lowering: &mut Lowering<'_>, host: &HostValue, what: &str) -> Lower<Expr> {
     let value = passed_value(lowering, host, &[])?;
     if host.is_resource() {
@@ -147,7 +149,8 @@ pub(super) fn kept_value(lowering: &mut Lowering<'_>, host: &HostValue, what: &s
     Ok(value)
 }
 
-/// Returns an argument of a host statement: pinned memory, an argument that may be bound to managed memory, or a host value.
+/// Lowers an argument of a host statement: pinned memory, an argument that may be bound to managed memory,
+/// or a host value.
 fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Given> {
     if let Some(host) = host_value(&lowering.scope, argument) {
         return Ok(Given::Value(Box::new(kept_value(lowering, &host, "what a host statement is given")?)));
@@ -167,7 +170,7 @@ fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Given> {
         ));
     };
     let buffer = lowering.program.buffer(view.buffer);
-    // The build refuses an argument that is bound to memory of the device alone.
+    // The build rejects an argument that is bound to device-only memory.
     if !matches!(buffer.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
         let message =
             format!("`{}` is memory of the device, which the host statement cannot reach", buffer.name);
@@ -192,7 +195,7 @@ fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Given> {
     Ok(Given::Buffer(lowering.program.access(&view, mode, inner.span())))
 }
 
-/// Adds the names in tokens, but for those of members.
+/// Collects the identifiers in tokens, except those after a dot.
 fn identifiers(tokens: TokenStream, names: &mut Vec<Ident>) {
     let mut member = false;
     for token in tokens {
@@ -208,7 +211,7 @@ fn identifiers(tokens: TokenStream, names: &mut Vec<Ident>) {
     }
 }
 
-/// Returns the expression in parentheses and groups.
+/// Strips parentheses and groups.
 fn bare(expr: &Expr) -> &Expr {
     match expr {
         Expr::Paren(inner) => bare(&inner.expr),

@@ -1,4 +1,4 @@
-//! Host values: arguments that are only passed on to calls, host statements and events.
+//! Lowers host values: arguments that are only passed on to calls, host statements and events.
 
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::structure::Argument;
@@ -9,22 +9,22 @@ use super::lowering::{Lower, Lowering, Reported};
 use super::shapes::name_alone;
 use crate::graph::scope::{Binding, Scope};
 
-/// A host value, as an argument of a call names it.
+/// A host value as the argument of a call.
 pub(super) struct HostValue {
     pub name: Ident,
     pub argument: ArgumentId,
     resource: bool,
-    /// The written borrow, if there is one: true for `&mut`.
+    /// The borrow at the call: `Some(true)` for `&mut`, None if it is passed bare.
     borrow: Option<bool>,
 }
 
 impl HostValue {
-    /// Returns true for `&mut x`.
+    /// Returns true if it is passed as `&mut x`.
     pub fn is_lent_mutably(&self) -> bool {
         self.borrow == Some(true)
     }
 
-    /// Returns true for a resource, taken by `&mut`.
+    /// Returns true if the graph function takes it by `&mut`.
     pub fn is_resource(&self) -> bool {
         self.resource
     }
@@ -54,7 +54,8 @@ pub(super) fn host_value(scope: &Scope, argument: &Expr) -> Option<HostValue> {
     }
 }
 
-/// Returns the expression that passes a host value to a call; `earlier` are the call's arguments before it.
+/// Returns the expression that passes a host value to a call. `earlier` are the preceding arguments of the
+/// call.
 pub(super) fn passed_value(
     lowering: &mut Lowering<'_>,
     host: &HostValue,
@@ -83,7 +84,7 @@ pub(super) fn passed_value(
     }
 }
 
-/// Reports a host value in the place of a buffer or a scalar.
+/// Reports a host value used as a buffer or a scalar.
 pub(super) fn host_elsewhere(lowering: &mut Lowering<'_>, name: &Ident) -> Reported {
     lowering.arguments.mention(&name.to_string());
     let resource = matches!(lowering.scope.get(name), Some(Binding::Host { resource: true, .. }));
@@ -98,7 +99,7 @@ pub(super) fn host_elsewhere(lowering: &mut Lowering<'_>, name: &Ident) -> Repor
     )
 }
 
-/// Returns true for the name of a host value whose methods expressions of scalars may call.
+/// Returns true for the name of a host value whose methods may occur in scalar expressions.
 pub(super) fn names_a_host_value(scope: &Scope, expr: &Expr) -> bool {
     let host = |name: &Ident| matches!(scope.get(name), Some(Binding::Host { resource: false, .. }));
     name_alone(expr).is_some_and(host)

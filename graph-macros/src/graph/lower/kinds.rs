@@ -1,6 +1,7 @@
-//! The kinds of statements: the words that call them, and the generated code that evaluates them.
+//! The built-in words such as `fill`: how calls of them are lowered, and the generated code that evaluates
+//! each statement.
 //!
-//! Launches are lowered in `calls`, calls of graph functions in `functions`.
+//! Launches are lowered in [`super::calls`], calls of graph functions in [`super::functions`].
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -29,17 +30,17 @@ use crate::graph::launch;
 use crate::graph::paths;
 use crate::graph::scope::{Binding, Borrow};
 
-/// A word that makes a statement, such as `fill`.
+/// A built-in word that makes a statement, such as `fill`.
 pub(super) struct Word {
     name: &'static str,
-    /// The number of arguments.
+    /// The accepted numbers of arguments.
     arguments: RangeInclusive<usize>,
-    /// The syntax of the statement.
+    /// The correct syntax, for error messages.
     usage: &'static str,
     lower: LowerWord,
 }
 
-/// Lowers a call of a word, with the name that a `let` gives it and its attributes.
+/// Lowers a call of a word. The identifier is the name that a `let` gives the statement.
 type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> Lower<()>;
 
 const WORDS: [Word; 11] = [
@@ -92,12 +93,12 @@ impl Word {
     }
 }
 
-/// Returns the expression that evaluates a statement.
+/// Generates the expression that evaluates a statement.
 pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Evaluated { syntax, .. } = of;
     match of.statement.kind {
         Kind::Condition(_) if !syntax.arguments.is_empty() => {
-            // rustc says that the operand is no `u32`.
+            // rustc reports an operand that is not a `u32`.
             let decides = match of.part(0) {
                 Some(part) => quote_spanned!(of.spans[0]=> ::cuweave::__private::mark::decides_by(&#part);),
                 None => {
@@ -126,7 +127,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         }
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
-            // rustc compares the two element types, at the destination.
+            // rustc compares the element types, and reports a mismatch at the destination.
             let [from, to] = [from, to].map(|ty| type_at(ty, of.spans[1]));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::copies::<#from, #to>(););
             quote!({ #same #evaluation.copy() })
@@ -138,17 +139,18 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         }
         Kind::Fill(()) => {
             let (element, value) = (of.element(0), syntax.scalars());
-            // rustc reports elements that cannot be filled at the buffer.
+            // rustc reports element types that cannot be filled, at the buffer.
             let fill = quote_spanned!(of.spans[0]=> fill::<#element>);
             quote!(#evaluation.#fill(#(#value),*))
         }
         Kind::Launch(()) => {
             let (kernel, arguments) = (&syntax.path, of.arguments());
-            // rustc reports a wrong number of arguments at the kernel.
+            // rustc reports a wrong number of arguments, at the kernel.
             let item = Ident::new("kernel", Span::mixed_site());
             let call = quote_spanned!(kernel.span()=> #item.__launch(#(#arguments),*));
             let found = kernel.as_ref().map(paths::launched);
-            // Only an item of `#[kernels]` implements this trait, so a user's type with a `__launch` is no kernel.
+            // Only items of `#[kernels]` implement this trait. A user's type with a `__launch` method is
+            // therefore rejected.
             let declared = quote!(::cuweave::__private::kernel_of(&#item));
             let config = syntax.config.as_ref().map(|config| launch::tokens(config, of.integers));
             quote!({ let #item = #found; #evaluation.run(#declared, #config, #call) })
@@ -156,8 +158,8 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the expression that evaluates a host statement. The function is evaluated once, and called with its buffers at each
-/// launch.
+/// Generates the expression that evaluates a host statement. The closure is evaluated once, and called with
+/// its buffers at each launch.
 fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Some((LaunchArgument::Scalar(work), given)) = of.syntax.arguments.split_last() else {
         return quote!(::core::result::Result::Ok(()));
@@ -192,7 +194,8 @@ fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
             | LaunchArgument::Given(..) => {}
         }
     }
-    // The bound tells rustc the types of the closure's parameters, and errors point to the closure.
+    // The bound lets rustc infer the types of the closure's parameters, and the span makes errors point at
+    // the closure.
     let made = quote_spanned!(work.span()=> __function(#(#hosts,)* #work));
     quote! {{
         fn __function<
@@ -207,8 +210,8 @@ fn host_step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     }}
 }
 
-/// Returns the expression that evaluates a wait for a value or a semaphore, or the write or signal of one. The values of launches differ by 1 if no step is written; a semaphore
-/// without a value has 1 in the first launch.
+/// Generates the expression that evaluates a statement on a flag or a semaphore. Without a written step the
+/// value grows by 1 per launch. A semaphore without a written value starts at 1.
 fn sync_step(of: &Evaluated<'_>, word: SyncWord, evaluation: &Ident) -> TokenStream {
     let mut values: Vec<TokenStream> = of.syntax.scalars().map(ToTokens::to_token_stream).collect();
     let is_buffer = !of.statement.accesses.is_empty();
@@ -221,7 +224,7 @@ fn sync_step(of: &Evaluated<'_>, word: SyncWord, evaluation: &Ident) -> TokenStr
     quote!(#evaluation.#method(#(#values),*))
 }
 
-/// Lowers a call of a word.
+/// Lowers a call of a word after checking the number of its arguments.
 pub(super) fn lower_word(
     lowering: &mut Lowering<'_>,
     word: &Word,
@@ -368,7 +371,7 @@ fn type_argument(function: &Expr) -> Option<Type> {
     }
 }
 
-/// A statement that generated code evaluates.
+/// A statement together with the context for generating its evaluation.
 pub struct Evaluated<'l> {
     pub statement: &'l Statement,
     pub syntax: &'l Syntax,
@@ -381,7 +384,7 @@ pub struct Evaluated<'l> {
 }
 
 impl<'l> Evaluated<'l> {
-    /// Returns a statement of a lowered function.
+    /// Returns the statement with index `at`.
     pub fn of(lowered: &'l Lowered, at: usize) -> Evaluated<'l> {
         let program = &lowered.source.program;
         Evaluated {
@@ -395,12 +398,12 @@ impl<'l> Evaluated<'l> {
         }
     }
 
-    /// Returns the element type of an access.
+    /// Returns the element type of an access's buffer.
     pub fn element(&self, access: usize) -> &'l Type {
         &self.elements[self.statement.accesses[access].buffer.index()]
     }
 
-    /// Returns the name of the buffer of an access.
+    /// Returns the name of an access's buffer. For a component of a record, it is the last field's name.
     pub fn buffer_name(&self, access: usize) -> &'l str {
         let buffer = &self.program.buffers[self.statement.accesses[access].buffer];
         let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
@@ -409,7 +412,8 @@ impl<'l> Evaluated<'l> {
         field.map_or(self.lowered.arguments.names[*argument].as_str(), |field| field)
     }
 
-    /// Returns the expression of an access to a part of an argument.
+    /// Returns the expression of the component that an access denotes. None if the access is not to a
+    /// component of a record or list.
     pub fn part(&self, access: usize) -> Option<&'l Expr> {
         let (buffer, at) = (self.statement.accesses[access].buffer, self.spans[access].start());
         let uses = &self.lowered.arguments.parts.exprs;
@@ -418,25 +422,25 @@ impl<'l> Evaluated<'l> {
         uses.get(&(buffer, at)).or_else(first)
     }
 
-    /// Returns the `PhantomData` expression of an access's element type.
+    /// Generates a `PhantomData` of an access's element type.
     fn element_of(&self, access: usize, written: bool) -> TokenStream {
         match self.part(access) {
             Some(part) => {
-                // The whole path has one span; otherwise rustc points to the attribute.
+                // Every token of the path needs this span. Otherwise rustc points at the attribute.
                 let function =
                     Ident::new(if written { "element_mut" } else { "element" }, self.spans[access]);
                 quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
             }
             None => {
                 let element = self.element(access);
-                // rustc compares the two element types, at the destination.
+                // rustc compares the element types, and reports a mismatch at the destination.
                 let at = self.spans.last().copied().unwrap_or_else(Span::call_site);
                 quote_spanned!(at=> ::core::marker::PhantomData::<#element>)
             }
         }
     }
 
-    /// Returns the arguments of a launch or a call.
+    /// Generates the arguments of a launch or a call.
     pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
         self.syntax.arguments.iter().map(|argument| self.argument(argument))
     }
@@ -459,7 +463,7 @@ impl<'l> Evaluated<'l> {
         }
     }
 
-    /// Returns the name of the mark of an argument that is a buffer.
+    /// Returns the name of the marker type for a buffer argument. None for other arguments.
     pub fn mark(&self, argument: &LaunchArgument) -> Option<&'static str> {
         let mode = |index: u32| self.statement.accesses[index as usize].mode;
         Some(match argument {
@@ -476,14 +480,14 @@ impl<'l> Evaluated<'l> {
         })
     }
 
-    /// Returns the argument for a field of a record in a call.
+    /// Generates the argument for a borrowed field of a record.
     fn field(&self, access: usize, borrow: Borrow) -> TokenStream {
         let function = ident(lend(borrow));
         let part = self.part(access);
         quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#function(&#part))
     }
 
-    /// Returns the argument for a buffer. rustc checks its type against the declaration.
+    /// Generates the marker for a buffer argument. rustc checks its type against the declaration.
     fn marker(&self, index: u32, kind: &str) -> TokenStream {
         let access = index as usize;
         let kind = ident(kind);
@@ -497,7 +501,7 @@ impl<'l> Evaluated<'l> {
     }
 }
 
-/// Returns the function of generated code that lends a field of a record.
+/// Returns the function in `__private::mark` that borrows a field of a record.
 fn lend(borrow: Borrow) -> &'static str {
     match borrow {
         Borrow::Mutable => "lent_mut",

@@ -1,4 +1,4 @@
-//! Lowers `let`: names of scalars, of parts of arguments and of buffers.
+//! Lowers `let`, which can name scalars, components of arguments, views and allocations.
 
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
@@ -26,7 +26,7 @@ pub(super) fn lower_let(lowering: &mut Lowering<'_>, local: &Local) -> Lower<()>
     done
 }
 
-/// Binds the names of a faulty pattern as unknown.
+/// Binds the names of a faulty pattern as unknown, so that their uses cause no further errors.
 pub(super) fn bind_unknown(lowering: &mut Lowering<'_>, pattern: &Pat) {
     match pattern {
         Pat::Ident(name) => {
@@ -77,7 +77,7 @@ fn local_name(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr, local: &L
     {
         lowering.no_after(&local.attrs);
         if names_a_constant(&lowering.scope, value) {
-            // rustc reports a path that leads nowhere.
+            // Evaluated so that rustc reports a path that does not resolve.
             lowering.typed.push(value.clone());
         }
         name_scalar(lowering, name, value);
@@ -86,7 +86,7 @@ fn local_name(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr, local: &L
     lowering.expression(value, Some(name), &local.attrs)
 }
 
-/// Lowers `let name: T = ..`, which names a scalar or a part of an argument.
+/// Lowers `let name: T = ..`, which names a scalar or a component of an argument.
 fn local_typed(lowering: &mut Lowering<'_>, typed: &PatType, value: &Expr, local: &Local) -> Lower<()> {
     if let (Pat::Tuple(names), Type::Tuple(types)) = (&*typed.pat, &*typed.ty)
         && names.elems.len() == types.elems.len()
@@ -127,7 +127,7 @@ fn local_typed(lowering: &mut Lowering<'_>, typed: &PatType, value: &Expr, local
     }
 }
 
-/// Lowers `let (a, b): (T, U) = ..`, which names scalars. The values do not see each other's names.
+/// Lowers `let (a, b): (T, U) = ..`, which names scalars. Values cannot refer to names of the same pattern.
 fn local_typed_tuple(
     lowering: &mut Lowering<'_>,
     names: &PatTuple,
@@ -165,7 +165,7 @@ fn local_typed_tuple(
     Ok(())
 }
 
-/// Lowers `let (a, b) = ..`: halves, several values, or the results of a call.
+/// Lowers `let (a, b) = ..`: the halves of a split, several values, or the results of a call.
 fn local_tuple(lowering: &mut Lowering<'_>, tuple: &PatTuple, value: &Expr, local: &Local) -> Lower<()> {
     let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
     match (names.as_deref(), ungrouped(value)) {
@@ -191,12 +191,12 @@ fn local_tuple(lowering: &mut Lowering<'_>, tuple: &PatTuple, value: &Expr, loca
     }
 }
 
-/// Returns true for a field of a record that stands without a borrow.
+/// Returns true for a field of a record without a borrow.
 fn names_a_scalar_field(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<bool> {
     Ok(is_part(value) && lowering.place(value)?.is_some_and(|place| place.is_scalar()))
 }
 
-/// Returns true for the name or a part of a scalar, and for a field of a record that may be one.
+/// Returns true for a scalar's name, an element of one, or a record's field that may be a scalar.
 fn gives_scalars(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<bool> {
     if gives_a_scalar(&lowering.scope, value) {
         return Ok(true);
@@ -210,8 +210,8 @@ fn no_pattern(lowering: &mut Lowering<'_>, local: &Local) -> Reported {
     lowering.not_in_language(local, "this pattern is", &[note.into()])
 }
 
-/// Lowers `let (fine, coarse) = (levels[i], levels[i + 1]);`, which names parts of arguments, scalars and
-/// configurations. The values do not see each other's names.
+/// Lowers `let (fine, coarse) = (levels[i], levels[i + 1]);`, which names components of arguments, scalars
+/// and configurations. Values cannot refer to names of the same pattern.
 fn named_together<'e>(
     lowering: &mut Lowering<'_>,
     names: &[Option<Ident>],
@@ -242,7 +242,7 @@ fn named_together<'e>(
     Ok(())
 }
 
-/// Returns true for a type of values, whose `let` is an expression of scalars: a number, a structure, a tuple.
+/// Returns true for a type that is passed by value: a path or a tuple of such types.
 fn is_by_value(ty: &Type) -> bool {
     match ty {
         Type::Path(_) => true,
@@ -258,7 +258,7 @@ fn allocates(value: &Expr) -> bool {
     matches!(ungrouped(value), Expr::Call(call) if is_named(ungrouped(&call.func), "alloc"))
 }
 
-/// Returns the name of an element of a pattern, `None` inside for `_`.
+/// Returns the name that a pattern's element binds. `Some(None)` for `_`, None if it is not supported.
 fn name_or_none(pattern: &Pat) -> Option<Option<Ident>> {
     match pattern {
         Pat::Wild(_) => Some(None),
@@ -273,18 +273,18 @@ fn pattern_name(pattern: &Pat) -> Option<&Ident> {
     }
 }
 
-/// Returns true for a name and for a part of one: `layer`, `layer.c`, `layers[i].c`.
+/// Returns true if the expression may denote a component of an argument: `layer`, `layer.c`, `layers[i].c`.
 fn is_part(value: &Expr) -> bool {
     matches!(ungrouped(value), Expr::Path(_) | Expr::Field(_) | Expr::Index(_))
 }
 
-/// Returns an element of a tuple.
+/// Returns the expression `tuple.at`.
 fn element(tuple: &Expr, at: usize) -> Expr {
     let at = Index { index: at as u32, span: tuple.span() };
     syn::parse_quote_spanned!(tuple.span()=> #tuple.#at)
 }
 
-/// Returns true for a type of values that is no record: a record names a lifetime.
+/// Returns true for a by-value type that is not a record. A record's type names a lifetime.
 fn is_scalar_type(ty: &Type) -> bool {
     match ty {
         Type::Array(array) => is_scalar_type(&array.elem),

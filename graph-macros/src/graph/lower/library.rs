@@ -1,4 +1,5 @@
-//! Lowers the declaration of a library call: its parameters, an allocation for each scratch, and the statement that is captured.
+//! Lowers the declaration of a library call: its parameters, an allocation per scratch parameter, and the
+//! statement that is captured.
 
 use cuweave_core::ir::{Kind, Mode, Options, Origin};
 use proc_macro2::{Ident, Span};
@@ -12,14 +13,15 @@ use crate::graph::scope::View;
 use crate::graph::signature::{ArgumentKind, Signature};
 use crate::report::Report;
 
-/// A scratch parameter.
+/// A scratch parameter: memory for the duration of the call.
 pub struct ScratchParameter {
     pub name: Ident,
     pub element: Type,
     pub len: Expr,
 }
 
-/// Lowers a declaration. The accesses of the statement are those of the buffers, then those of the scratch.
+/// Lowers a declaration. The statement's accesses are the buffers, then the scratch, each in the order of
+/// the declaration.
 pub fn lower_call(
     name: &Ident,
     signature: &Signature,

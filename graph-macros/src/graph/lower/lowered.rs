@@ -1,4 +1,4 @@
-//! A lowered function, as the checks and the generated code read it.
+//! The result of lowering, which the checks and the code generation read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use super::spans::Spans;
 use super::syntax::Syntax;
 use crate::graph::paths::Callee;
 
-/// A lowered function: the IR, and the syntax that generated code needs.
+/// A lowered function: the IR, and the syntax that code generation needs.
 pub struct Lowered {
     pub source: Source,
-    /// The postfix code of each of the program's dims.
+    /// The postfix code of each dimension of the program.
     pub dims: Vec<Vec<Op>>,
     /// The leaves of that code: the user's expressions, converted to `Dim`.
     pub leaves: Vec<TokenStream>,
-    /// Names of the integer arguments. Arithmetic on them is done in 64 bits and checked.
+    /// The names of the integer arguments. Arithmetic on them is checked and done in 64 bits.
     pub integers: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
@@ -31,19 +31,19 @@ pub struct Lowered {
     /// The lint levels of the statements that set any.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     pub arguments: ArgumentFacts,
-    /// The spans of faults.
+    /// The spans for diagnostics.
     pub spans: Spans,
     /// The nesting of the statements.
     pub structure: Structure,
     pub loops: Loops,
     /// The values of scalars with a written type, as expressions of that type.
     pub typed: Vec<Expr>,
-    /// The names that `let` gives to statements.
+    /// The statement names that `let` introduces.
     pub named: Vec<String>,
-    /// The graph functions that it calls, without duplicates.
+    /// The called graph functions, without duplicates.
     pub callees: Vec<Callee>,
-    /// Names used as buffers that are not bound in the function. rustc reports them.
+    /// Names used as buffers but not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
-    /// True if the function is faulty. Only its signature is generated then.
+    /// True if the function has faults. Only its signature is generated then.
     pub faulty: bool,
 }

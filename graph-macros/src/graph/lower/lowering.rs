@@ -1,4 +1,4 @@
-//! A function being lowered: what all its parts read and write, and the report of its faults.
+//! The state of lowering one function, and the reporting of its faults.
 
 use cuweave_core::codes::Code;
 use cuweave_core::index::Index;
@@ -29,7 +29,7 @@ pub(super) struct Lowering<'r> {
     pub report: &'r mut Report,
     /// The name of the function.
     pub function: &'r Ident,
-    /// True if the order is the user's.
+    /// True with `order = "explicit"`.
     pub explicit: bool,
     /// The value of `devices = expr`.
     pub devices: Option<Expr>,
@@ -38,24 +38,24 @@ pub(super) struct Lowering<'r> {
     pub program: ProgramBuilder,
     pub nesting: Nesting,
     pub calls: CallTable,
-    /// The device of the statements that name none.
+    /// The device of statements without their own `#[on(..)]`.
     pub on: Option<DimId>,
-    /// The lint levels that the enclosing blocks set.
+    /// The lint levels that enclosing blocks set.
     pub levels: Vec<Attribute>,
     /// The values of scalars with a written type, as expressions of that type.
     pub typed: Vec<Expr>,
-    /// True if syntax outside the language was refused.
+    /// True if syntax outside the language was rejected.
     pub refused: bool,
-    /// Names used as buffers that are not bound in the function. rustc reports them.
+    /// Names used as buffers but not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
 }
 
-/// A fault of the statement has been reported already.
+/// Proof that a fault of the statement has been reported.
 pub(super) struct Reported;
 pub(super) type Lower<T> = Result<T, Reported>;
 
 impl<'r> Lowering<'r> {
-    /// Returns the initial state of the lowering of a function.
+    /// Returns the initial state for a function.
     pub fn new(function: &'r Ident, signature: &Signature, report: &'r mut Report) -> Lowering<'r> {
         let (scalars, integers) = scalars(signature);
         Lowering {
@@ -120,7 +120,7 @@ impl<'r> Lowering<'r> {
 }
 
 impl Lowering<'_> {
-    /// Adds a statement to the block that is being lowered.
+    /// Adds a statement to the current block.
     pub fn push(
         &mut self,
         name: String,
@@ -134,18 +134,19 @@ impl Lowering<'_> {
         id
     }
 
-    /// Leaves a block, with the names that were bound in it.
+    /// Leaves a block, and drops the names bound in it.
     pub fn leave_block(&mut self) {
         let (resolved, _) = self.scope.leave();
         self.program.resolve(resolved);
     }
 
-    /// Reads the attributes of a statement that takes no part in the order.
+    /// Processes the attributes of a statement that is not part of the order. `#[after(..)]` is rejected.
     pub fn no_after(&mut self, attributes: &[Attribute]) {
         Attributes::of(attributes, Takes::Nothing, self.report);
     }
 
-    /// Reports CW001 at a statement or expression. The buffers that it names are poisoned from here on.
+    /// Reports CW001 at a statement or expression, with the default help. Poisons the buffers that it
+    /// names.
     pub fn not_in_language(
         &mut self,
         at: &(impl ToTokens + Spanned),
@@ -174,7 +175,7 @@ impl Lowering<'_> {
         self.refuse_with(at, message, &[], help)
     }
 
-    /// As [`Lowering::refuse`], with notes.
+    /// Like [`Lowering::refuse`], with notes.
     pub fn refuse_with(
         &mut self,
         at: &(impl ToTokens + Spanned),
@@ -188,8 +189,8 @@ impl Lowering<'_> {
         Reported
     }
 
-    /// Prepares the report of a faulty statement or expression, and poisons the buffers that it names. Returns false
-    /// if it names something that a reported fault has poisoned.
+    /// Prepares the report of a faulty statement or expression, and poisons the buffers that it names.
+    /// Returns false if it depends on a fault reported earlier, so that it should not be reported.
     fn is_unreported(&mut self, at: &impl ToTokens) -> bool {
         let tokens = at.to_token_stream();
         let known = !self.names_unknown(tokens.clone());
@@ -198,13 +199,13 @@ impl Lowering<'_> {
         known
     }
 
-    /// Returns false if an expression names something that a reported fault has poisoned. All that depends on it is
-    /// unknown then.
+    /// Returns false if an expression depends on a fault reported earlier. Everything about it is unknown
+    /// then.
     pub fn is_unreported_in(&mut self, expr: &Expr) -> bool {
         !self.names_unknown(expr.to_token_stream()) || self.is_unreported(expr)
     }
 
-    /// Returns true if tokens hold a name that a reported fault has made unknown.
+    /// Returns true if the tokens contain a name that a reported fault has made unknown.
     pub fn names_unknown(&self, tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Group(group) => self.names_unknown(group.stream()),

@@ -1,4 +1,4 @@
-//! The names in a user's expression: free names and bound ones.
+//! Collects the names in a user's expression, free and bound.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::meaning::{Meaning, NamedMeaning};
 /// The names in an expression.
 #[derive(Default)]
 pub struct Names {
-    /// Names that may stand for values, also in the tokens of macro calls.
+    /// All names that may denote values, including names in the tokens of macro calls.
     pub mentioned: BTreeSet<String>,
-    /// Free names of values, as far as the syntax shows them.
+    /// The free names of values, as far as the syntax shows them.
     pub values: Vec<Ident>,
-    /// Names that a pattern in the expression binds.
+    /// The names that patterns inside the expression bind.
     bound: BTreeSet<String>,
-    /// True if the expression has macros, items, or fields written without their values, so that names cannot be replaced
-    /// in it.
+    /// True if the expression contains macros, items, or field shorthands: names cannot be replaced inside
+    /// of it.
     opaque: bool,
 }
 
@@ -42,13 +42,13 @@ impl Names {
         names
     }
 
-    /// Returns true if a pattern in the expression binds a name.
+    /// Returns true if a pattern inside the expression binds the name.
     pub fn is_bound(&self, name: &Ident) -> bool {
         self.bound.contains(&name.to_string())
     }
 
-    /// Returns true if a variable's name may be bound again in the expression, so that its value cannot be substituted
-    /// there.
+    /// Returns true if one of the variables may be rebound inside the expression, so that its value cannot
+    /// be substituted.
     pub fn binds(&self, variables: &[NamedMeaning]) -> bool {
         variables.iter().any(|NamedMeaning { name, .. }| {
             self.mentioned.contains(name) && (self.opaque || self.bound.contains(name))
@@ -60,7 +60,7 @@ impl<'e> Visit<'e> for Names {
     fn visit_expr(&mut self, expr: &'e Expr) {
         match expr {
             Expr::Path(path) => self.values.extend(path.path.get_ident().cloned()),
-            // The name of a called function is not that of a buffer.
+            // A called function's name cannot be a buffer's name.
             Expr::Call(call) if matches!(&*call.func, Expr::Path(_)) => {
                 call.args.iter().for_each(|argument| self.visit_expr(argument));
             }
@@ -89,9 +89,9 @@ impl<'e> Visit<'e> for Names {
     }
 }
 
-/// Returns an expression inside a block that binds the mentioned variables to their values.
+/// Wraps an expression in a block that binds the mentioned variables to their values.
 pub fn with_bindings(variables: &[NamedMeaning], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
-    // Where several variables have one name, the innermost comes last and shadows the others.
+    // If several variables share a name, the innermost comes last and shadows the others.
     let bindings = variables.iter().filter(|known| mentioned.contains(&known.name)).map(|known| {
         let name = Ident::new(&known.name, Span::call_site());
         match &known.meaning {
@@ -106,11 +106,12 @@ pub fn with_bindings(variables: &[NamedMeaning], mentioned: &BTreeSet<String>, e
     syn::parse_quote!({ #(#bindings)* #expr })
 }
 
-/// Adds every name in tokens. Words of string literals count as names, since `format!("{n}")` captures `n`.
+/// Collects every name in the tokens. Words inside string literals count as names, because `format!("{n}")`
+/// captures `n`.
 pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
     let (mut dots, mut member) = (false, false);
     for token in tokens {
-        // `d` in `layer.d`, and not in `0..d`.
+        // Skip `d` in `layer.d`, but not in `0..d`.
         let dot = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
         let of_a_value = std::mem::replace(&mut member, dot && !dots);
         dots = dot;
@@ -130,8 +131,9 @@ pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Adds the scalars of records that tokens mention: `layers.scale` for `layers[i].scale`, and `layers` if any part of the
-/// argument may be mentioned. `roots` are the names of arguments. The length of a list is no scalar of the record.
+/// Collects the record scalars that the tokens mention: `layers.scale` for `layers[i].scale`, or `layers`
+/// if any part of the argument may be meant. `roots` are the names of arguments. The length of a list does
+/// not count as a scalar of the record.
 pub fn chains(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -170,10 +172,10 @@ pub fn chains(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSe
     }
 }
 
-/// The function of generated code that counts the elements of a list.
+/// The function in generated code that counts the elements of a list.
 const COUNT: &str = "__count";
 
-/// Returns tokens in which elements of arguments are indexed by integers of all types.
+/// Wraps the indices in element expressions of arguments, so that integers of any type can be used.
 pub fn indexed(tokens: TokenStream, roots: &BTreeSet<String>) -> TokenStream {
     let mut in_chain = false;
     let mut out = Vec::new();

@@ -1,4 +1,5 @@
-//! The nesting of the statements: the loops and choices that the build decides, and those around the statement at hand.
+//! The nesting of statements: loops and choices that are resolved when the graph is built, and the blocks
+//! around the current statement.
 
 use cuweave_core::ids::{PartId, VariableId};
 use cuweave_core::index::{Index, Vector};
@@ -11,56 +12,59 @@ use syn::Expr;
 
 use super::numbers::Turn;
 
-/// Loops of more statements are refused: a launch of so many nodes takes the driver seconds.
+/// The maximum number of statements that a loop may unroll to. The driver needs seconds to launch that many
+/// nodes.
 pub(super) const MAX_STATEMENTS: usize = 10_000;
-/// Loops of more turns are refused: a loop around empty loops adds turns without statements.
+/// The maximum number of iterations of an unrolled loop. It bounds nests of empty loops, which add no
+/// statements.
 const MAX_TURNS: usize = 4 * MAX_STATEMENTS;
 
-/// The blocks that are lowered so far, and the ones around the statement that is being lowered. What is entered is
-/// left in reverse order.
+/// The blocks lowered so far, and those around the current statement. Invariant: blocks are left in the
+/// reverse order of entering.
 #[derive(Default)]
 pub(super) struct Nesting {
-    /// The items of the block that is being lowered.
+    /// The items of the current block.
     items: Vec<Item>,
-    /// True if there is a loop, a choice, a call or a part of an argument, so that the items are nested.
+    /// True if there is a loop, a choice, a call or a component of an argument: then the items must be
+    /// expanded at build.
     structured: bool,
-    /// The loops around the statement that is being lowered, outermost first.
+    /// The loops around the current statement, outermost first.
     around: Vec<Around>,
     loops: Loops,
-    /// The number of scopes around the innermost loop or arm that the build unrolls or chooses.
+    /// The number of scopes around the innermost loop or arm that is resolved at build.
     outer_scopes: usize,
-    /// The statement in front of the innermost body that the device decides about.
+    /// The `Kind::Condition` statement of the innermost body that the device decides about.
     body: Option<StatementId>,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
-    /// True if a loop that is too long was reported.
+    /// True once a loop has exceeded the limits and been reported.
     too_long: bool,
 }
 
-/// What generated code evaluates of loops and choices.
+/// The expressions of loops and choices that generated code evaluates.
 #[derive(Default)]
 pub struct Loops {
-    /// The loops that are unrolled when the graph is built, with their ranges as they are written.
+    /// The loops that are unrolled when the graph is built.
     pub turns: Vec<Turn>,
-    /// The polynomial variable of each of them.
+    /// The polynomial variable of each of these loops.
     pub variables: Vector<VariableId, Poly>,
-    /// The `if`s and `match`es, as expressions that return the number of the arm taken.
+    /// For each `if` and `match`, an expression that returns the index of the arm taken.
     pub choices: Vec<Expr>,
-    /// The conditions of the choices, which the check samples.
+    /// The conditions of the choices, which the checker samples.
     pub conditions: Vec<Condition>,
     /// The labels of the loops with a limit.
     pub counted: Vec<Ident>,
 }
 
-/// A loop being unrolled: the number of statements before it, its span, and the turns so far of it and of all loops
-/// inside it.
+/// A loop being unrolled: the first statement in it, its span, and the iterations so far, including those
+/// of inner loops.
 struct Unrolling {
     first: StatementId,
     span: Span,
     turns: usize,
 }
 
-/// The block around one whose items are collected.
+/// The enclosing block, saved while an inner block's items are collected.
 pub(super) struct OuterBlock {
     items: Vec<Item>,
     outer_scopes: usize,
@@ -71,12 +75,12 @@ impl Nesting {
         self.items.push(item);
     }
 
-    /// Makes the build expand the items.
+    /// Requires that the items are expanded when the graph is built.
     pub fn expand(&mut self) {
         self.structured = true;
     }
 
-    /// Begins a block that may run several times or not at all, inside `scopes` scopes.
+    /// Begins a block that may run several times or not at all. `scopes` is the number of scopes around it.
     pub fn begin_items(&mut self, scopes: usize) -> OuterBlock {
         OuterBlock {
             items: std::mem::take(&mut self.items),
@@ -84,13 +88,13 @@ impl Nesting {
         }
     }
 
-    /// Ends such a block, and returns its items.
+    /// Ends the block, and returns its items.
     pub fn end_items(&mut self, outer: OuterBlock) -> Vec<Item> {
         self.outer_scopes = outer.outer_scopes;
         std::mem::replace(&mut self.items, outer.items)
     }
 
-    /// Returns true for a scope outside of the loop or arm being lowered.
+    /// Returns true if a scope is outside the loop or arm being lowered.
     pub fn is_outer(&self, scope: usize) -> bool {
         scope < self.outer_scopes
     }
@@ -114,7 +118,7 @@ impl Nesting {
         VariableId::new(self.loops.turns.len() - 1)
     }
 
-    /// Adds a choice; `number` returns that of the arm taken.
+    /// Adds a choice. `number` evaluates to the index of the arm taken.
     pub fn add_choice(&mut self, line: u32, number: Expr, arms: Vec<Vec<Item>>, condition: Condition) {
         self.structured = true;
         self.loops.choices.push(number);
@@ -123,7 +127,7 @@ impl Nesting {
         self.items.push(Item::Choice(Choice { line, number, arms }));
     }
 
-    /// Makes the build check the indices of a part, if no item just before does.
+    /// Requires that the build checks the indices of a component, unless the preceding items already do.
     pub fn need(&mut self, part: PartId) {
         let known = self.items.iter().rev().map_while(|item| match item {
             Item::Needs(part) => Some(*part),
@@ -135,7 +139,7 @@ impl Nesting {
         }
     }
 
-    /// Notes the label of a loop with a limit. Returns false if it is that of another loop.
+    /// Records the label of a loop with a limit. Returns false if another loop has the same label.
     pub fn count(&mut self, label: &Ident) -> bool {
         let counted = &mut self.loops.counted;
         let again = |other: &Ident| other == label && other.span().start() != label.span().start();
@@ -152,12 +156,12 @@ impl Nesting {
         self.body
     }
 
-    /// Enters the body behind a statement, or leaves it. Returns the body around it.
+    /// Enters the body of a conditional, or leaves it. Returns the previous body, to be restored.
     pub fn replace_body(&mut self, body: Option<StatementId>) -> Option<StatementId> {
         std::mem::replace(&mut self.body, body)
     }
 
-    /// Begins a loop that is unrolled while the crate compiles. Returns true if there is no such loop around it.
+    /// Begins a loop that is unrolled at compile time. Returns true if it is the outermost one.
     pub fn begin_unrolling(&mut self, first: StatementId, span: Span) -> bool {
         let outermost = self.unrolling.is_none();
         self.unrolling.get_or_insert(Unrolling { first, span, turns: 0 });
@@ -168,8 +172,8 @@ impl Nesting {
         self.unrolling = None;
     }
 
-    /// Counts a turn that ended in front of the statement `next`. Returns the span of the outermost loop when that
-    /// becomes too long: the limits count its turns.
+    /// Counts an iteration that ended before the statement `next`. Returns the span of the outermost loop
+    /// if that just exceeded a limit.
     pub fn count_turn(&mut self, next: StatementId) -> Option<Span> {
         let unrolling = self.unrolling.as_mut()?;
         unrolling.turns += 1;
@@ -178,13 +182,13 @@ impl Nesting {
         (is_over && !std::mem::replace(&mut self.too_long, true)).then_some(unrolling.span)
     }
 
-    /// Returns true if a loop was too long, so that no more turns are lowered.
+    /// Returns true if a loop was too long. No further iterations are lowered then.
     pub fn is_too_long(&self) -> bool {
         self.too_long
     }
 
-    /// Returns the items of the function, if they are nested, and what generated code evaluates. The caller adds the
-    /// variables.
+    /// Returns the items (empty if the function is a flat list of statements) and the loops. The caller
+    /// fills in `Loops::variables`.
     pub fn finish(self) -> (Vec<Item>, Loops) {
         (if self.structured { self.items } else { Vec::new() }, self.loops)
     }

@@ -1,4 +1,4 @@
-//! The numbers of a function: the code of its bounds, and the variables of its loops.
+//! Numbers the leaves of bounds, and relates loops and scalars to the bounds that mention them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::graph::signature::{ArgumentKind, Signature};
 
 /// A loop that is unrolled when the graph is built.
 pub struct Turn {
-    /// The range as written, with the names of outer loops substituted.
+    /// The range as written, with the indices of outer loops substituted.
     pub range: Expr,
-    /// The name of the variable.
+    /// The name of the loop's variable in the source.
     pub name: String,
 }
 
-/// Returns the code of each bound, and its leaves without duplicates: an expression that returns another value at each
-/// evaluation is evaluated once a build.
+/// Returns the code of each bound, and the leaves without duplicates. Equal expressions share a leaf, so an
+/// expression that is not deterministic is still evaluated only once per build.
 pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
     let mut numbers: BTreeMap<String, LeafId> = BTreeMap::new();
     let mut leaves = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
     (bounds.iter().map(code).collect(), leaves)
 }
 
-/// Returns the text of a bound with the loop variables' names from the source.
+/// Replaces the generated names of loop indices in a text by those of the source.
 pub(super) fn readable(mut text: String, turns: &[Turn]) -> String {
     for (number, Turn { name, .. }) in turns.iter().enumerate().rev() {
         text = text.replace(&format!("__turn_{number}"), name);
@@ -51,7 +51,7 @@ pub(super) fn readable(mut text: String, turns: &[Turn]) -> String {
     text
 }
 
-/// Returns the variables of the loops, with the bounds that mention each.
+/// Returns the loops' variables, each with the dimensions that mention it.
 pub(super) fn variables(
     turns: &[Turn],
     dims: &[Vec<Op>],
@@ -76,7 +76,7 @@ pub(super) fn variables(
     ids(turns.len()).zip(turns).map(variable).collect()
 }
 
-/// Returns the loops whose variables stand in tokens, ascending, without duplicates.
+/// Returns the loops whose indices occur in the tokens. Sorted, without duplicates.
 pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut names = BTreeSet::new();
     collect(tokens, &mut names);
@@ -85,7 +85,7 @@ pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     turns
 }
 
-/// Returns the user's expression of a leaf: `n` of `dim(n)`.
+/// Returns the user's expression in a leaf: `n` in `dim(n)`.
 pub fn expression(leaf: &TokenStream) -> TokenStream {
     match leaf.clone().into_iter().last() {
         Some(TokenTree::Group(group)) => group.stream(),
@@ -93,7 +93,7 @@ pub fn expression(leaf: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the scalar arguments that a leaf mentions, ascending, without duplicates.
+/// Returns the scalar arguments that a leaf mentions. Sorted, without duplicates.
 pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId>) -> Vec<ScalarId> {
     let mut names = BTreeSet::new();
     collect(expression(leaf), &mut names);
@@ -102,7 +102,7 @@ pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId
     scalars
 }
 
-/// Returns the names of the scalar arguments, and the names of the integers among them.
+/// Returns the names of the scalar arguments, and the names of those with an integer type.
 pub(super) fn scalars(signature: &Signature) -> (BTreeSet<String>, BTreeSet<String>) {
     const INTEGERS: [&str; 12] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];

@@ -1,5 +1,5 @@
-//! Lowers `if let Some(b) = bias { .. } else { .. }` over buffers that may be absent, which the build decides. Such a
-//! buffer is a list of at most one.
+//! Lowers `if let Some(b) = bias { .. } else { .. }` over optional buffers, which is decided when the graph
+//! is built. An optional buffer is represented as a list of at most one element.
 
 use proc_macro2::Ident;
 use quote::quote_spanned;
@@ -16,7 +16,7 @@ use crate::graph::scope::{Binding, Borrow, Scope};
 const HELP: &str = "write `if let Some(b) = bias { .. } else { .. }` for an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`, \
                     and `match` for a scalar";
 
-/// Returns the name in `let Some(name) = place`, and the place.
+/// Returns the name and the place in `let Some(name) = place`.
 pub(super) fn optional_pattern<'e>(
     lowering: &mut Lowering<'_>,
     pattern: &'e ExprLet,
@@ -35,14 +35,14 @@ pub(super) fn optional_pattern<'e>(
     }
 }
 
-/// Returns the condition that there is a buffer.
+/// Returns the condition that the buffer is present.
 pub(super) fn is_given(lowering: &mut Lowering<'_>, place: &Place) -> Expr {
     let list = lowering.substituted(&place.expr);
     let tokens = quote_spanned!(list.span()=> ::cuweave::__private::is_given(&#list));
     syn::parse2(tokens).unwrap_or_else(|_| syn::parse_quote!(false))
 }
 
-/// Returns the argument in `Some(argument)`, if it may be a buffer.
+/// Returns the argument in `Some(argument)` if it may be a buffer.
 pub(super) fn in_some<'e>(scope: &Scope, argument: &'e Expr) -> Option<&'e Expr> {
     let Expr::Call(some) = ungrouped(argument) else { return None };
     let inner = some.args.first().filter(|_| some.args.len() == 1 && is_named(&some.func, "Some"))?;
@@ -57,7 +57,7 @@ pub(super) fn in_some<'e>(scope: &Scope, argument: &'e Expr) -> Option<&'e Expr>
     is_buffer.then_some(inner)
 }
 
-/// Returns the buffer, where there is one.
+/// Returns the buffer inside an optional one. Valid only where it is known to be present.
 pub(super) fn given_part(lowering: &mut Lowering<'_>, place: &Place) -> Place {
     let first = lowering.program.dims.number(Bound::constant(0));
     let borrow = match &place.kind {
@@ -68,8 +68,8 @@ pub(super) fn given_part(lowering: &mut Lowering<'_>, place: &Place) -> Place {
     Place { borrow: Some(borrow), ..element }
 }
 
-/// Returns the first argument of a launch that is the name of a buffer or none, or `layer.bias.as_ref()`, by its
-/// index.
+/// Returns the first optional buffer among a launch's arguments, with its index: an argument's name, or
+/// `layer.bias.as_ref()`.
 pub(super) fn optional_argument<'e>(
     lowering: &mut Lowering<'_>,
     call: &'e ExprCall,
@@ -105,7 +105,7 @@ pub(super) fn optional_lent(lowering: &mut Lowering<'_>, argument: &Expr) -> Low
     }))
 }
 
-/// Lowers a block in which a name stands for a part of an argument.
+/// Lowers a block in which a name denotes a component of an argument.
 pub(super) fn block_of(lowering: &mut Lowering<'_>, name: Option<&Ident>, place: Place, statements: &[Stmt]) {
     lowering.scope.enter();
     if let Some(name) = name {
@@ -115,8 +115,8 @@ pub(super) fn block_of(lowering: &mut Lowering<'_>, name: Option<&Ident>, place:
     lowering.leave_block();
 }
 
-/// Returns true for what may be a buffer or none: an optional argument, or the field of a record, whose type rustc
-/// knows.
+/// Returns true if the place may be an optional buffer: an optional argument, or a record's field, whose
+/// type only rustc knows.
 fn is_optional(kind: &PlaceKind) -> bool {
     match kind {
         PlaceKind::Buffers(buffer) => buffer.optional,
@@ -125,7 +125,7 @@ fn is_optional(kind: &PlaceKind) -> bool {
     }
 }
 
-/// Returns the call of `bias.as_ref()`, `bias.as_mut()` or their kind.
+/// Returns the call in `bias.as_ref()`, `bias.as_mut()` and their `deref` variants.
 fn lent(expr: &Expr) -> Option<&ExprMethodCall> {
     let Expr::MethodCall(call) = expr else { return None };
     let lends = ["as_ref", "as_mut", "as_deref", "as_deref_mut"].iter().any(|one| call.method == one);
@@ -137,7 +137,7 @@ pub(super) fn is_none(expr: &Expr) -> bool {
     matches!(ungrouped(expr), Expr::Path(path) if path.path.is_ident("None"))
 }
 
-/// Returns the name of a pattern; `Some(None)` for `_`.
+/// Returns the name that a pattern binds. `Some(None)` for `_`, None if the pattern is not supported.
 fn name(pattern: &Pat) -> Option<Option<&Ident>> {
     match pattern {
         Pat::Ident(name) if name.subpat.is_none() => Some(Some(&name.ident)),
@@ -146,7 +146,7 @@ fn name(pattern: &Pat) -> Option<Option<&Ident>> {
     }
 }
 
-/// Returns `match bias { Some(b) => .., None => .. }` as an `if let`.
+/// Rewrites `match bias { Some(b) => .., None => .. }` to an `if let`.
 pub(super) fn given_or_none(choice: &ExprMatch) -> Option<ExprIf> {
     let [one, other] = &choice.arms[..] else { return None };
     let is_some = |pattern: &Pat| matches!(pattern, Pat::TupleStruct(some) if some.path.is_ident("Some"));

@@ -1,4 +1,5 @@
-//! Lowers the names of parts of arguments: `layer.q`, `layers[i].inner`, `caches[i]`.
+//! Lowers expressions that denote components of record and list arguments: `layer.q`, `layers[i].inner`,
+//! `caches[i]`.
 
 use cuweave_core::ids::PartId;
 use cuweave_core::ir::{BufferId, Origin};
@@ -12,7 +13,7 @@ use crate::dims::{Bound, compact};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
-/// Returns the view of a part that is a buffer.
+/// Returns the view of a component that is a buffer.
 pub(super) fn part_view(lowering: &mut Lowering<'_>, place: &Place, at: &Expr) -> Lower<View> {
     if place.is_whole() {
         let (what, help) = match place.kind {
@@ -41,7 +42,7 @@ pub(super) fn part_view(lowering: &mut Lowering<'_>, place: &Place, at: &Expr) -
     Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
 }
 
-/// Returns the buffer that stands for a part, made at its first use.
+/// Returns the buffer that represents a component. It is created at the first use.
 pub(super) fn part_buffer(
     lowering: &mut Lowering<'_>,
     part: PartId,
@@ -59,15 +60,15 @@ pub(super) fn part_buffer(
     view.buffer
 }
 
-/// Lowers `let q = &layer.q;` and `let d = layer.d;`, which give a part another name. Returns false for other
-/// expressions.
+/// Lowers `let q = &layer.q;` and `let d = layer.d;`, which give a component another name. Returns false
+/// for other expressions.
 pub(super) fn name_part(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) -> Lower<bool> {
     let Some(place) = named_part(lowering, value)? else { return Ok(false) };
     bind_place(lowering, name, place);
     Ok(true)
 }
 
-/// Returns the part that a `let` names, with the borrow of the `let`; `None` for other expressions.
+/// Returns the component that a `let` names, with the borrow of the `let`. None for other expressions.
 pub(super) fn named_part(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<Option<Place>> {
     let Some(place) = lowering.place(value)? else { return Ok(None) };
     let borrow = match value {
@@ -76,13 +77,13 @@ pub(super) fn named_part(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<Opt
         _ => place.borrow,
     };
     if borrow.is_none() {
-        // Checks the scalar's expression, for which the name stands.
+        // Checks the scalar's expression, which the name will denote.
         lowering.substituted(value);
     }
     Ok(Some(Place { borrow, ..place }))
 }
 
-/// Binds a name to a part. The name also stands for the part in expressions.
+/// Binds a name to a component, also for use in expressions.
 pub(super) fn bind_place(lowering: &mut Lowering<'_>, name: &Ident, place: Place) {
     lowering.nesting.expand();
     let meaning = crate::meaning::Meaning::Place(Box::new(place.expr.clone()));
@@ -90,7 +91,7 @@ pub(super) fn bind_place(lowering: &mut Lowering<'_>, name: &Ident, place: Place
     lowering.scope.bind(name, Binding::Part(std::rc::Rc::new(place)));
 }
 
-/// Returns the text of a part as written, without the borrow.
+/// Returns the text of a component as written, without the borrow.
 fn written(expr: &Expr) -> String {
     match expr {
         Expr::Reference(inner) => written(&inner.expr),

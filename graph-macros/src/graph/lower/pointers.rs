@@ -1,7 +1,7 @@
-//! Lowers lists of buffers that a launch is given as tables of pointers: `&xs`, `&mut xs`, `&[&a, &b]`.
+//! Lowers lists of buffers that a launch takes as tables of pointers: `&xs`, `&mut xs`, `&[&a, &b]`.
 //!
-//! The table is a temporary: a launch for each element writes its address, and the launch that is given the table
-//! accesses all elements besides, so that they order it and live as long.
+//! The table is a temporary. A launch per element writes the element's address into it. The launch that
+//! takes the table also accesses all elements, so that it is ordered by them and keeps them alive.
 
 use std::rc::Rc;
 
@@ -28,7 +28,7 @@ use crate::graph::scope::{Binding, View};
 use crate::parameters::pointer;
 use crate::report::Report;
 
-/// A list of buffers that an argument lends.
+/// A list of buffers that an argument borrows.
 pub(super) struct LentList {
     /// The name of its table.
     table: String,
@@ -39,21 +39,21 @@ pub(super) struct LentList {
 
 /// The elements of a list.
 enum ListElements {
-    /// As many as the source says, with the expressions that name them.
+    /// The number is known at compile time. Each element with the expression that denotes it.
     Known(Vec<(View, Expr)>),
-    /// As many as the build is given: the list, and its name.
+    /// The number is known when the graph is built. The list, the type of its buffers, and its name.
     Given(Rc<Place>, Box<BufferType>, Ident),
 }
 
-/// A table of pointers: its access, the accesses to what it points to, and the launches that write its entries, which
-/// come before the one that is given it.
+/// A table of pointers: its access, the accesses to the elements, and the launches that write its entries.
+/// These must precede the launch that takes the table.
 pub(super) struct Pointers {
     pub table: SpannedAccess,
     pub pointed: Vec<SpannedAccess>,
     pub entries: Vec<StatementId>,
 }
 
-/// Returns the list of buffers that an argument lends; `None` for other arguments.
+/// Returns the list of buffers that an argument borrows. None for other arguments.
 pub(super) fn lent_list(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<LentList>> {
     let reference = match argument {
         Expr::Paren(inner) => return lent_list(lowering, &inner.expr),
@@ -89,7 +89,7 @@ pub(super) fn lent_list(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<O
     Ok(Some(LentList { table: format!("{name}.pointers"), borrow, elements, span: name.span() }))
 }
 
-/// Returns a list that is written where it is lent: `[&a, &b]`, `[&mut a, &mut b[..n]]`.
+/// Returns a list written in place: `[&a, &b]`, `[&mut a, &mut b[..n]]`.
 fn written_list(lowering: &mut Lowering<'_>, array: &ExprArray) -> Lower<Option<LentList>> {
     let (mut elements, mut borrows) = (Vec::new(), Vec::new());
     for element in &array.elems {
@@ -120,7 +120,7 @@ fn written_list(lowering: &mut Lowering<'_>, array: &ExprArray) -> Lower<Option<
     Err(lowering.refuse(array, "these buffers are no table of pointers", help))
 }
 
-/// Lowers the statements that make the table of pointers of a list.
+/// Lowers the statements that create the table of pointers of a list.
 pub(super) fn pointers_to(
     lowering: &mut Lowering<'_>,
     list: &LentList,
@@ -137,7 +137,8 @@ pub(super) fn pointers_to(
     Ok(Pointers { table: lowering.program.access(&table, Mode::Read, list.span), pointed, entries })
 }
 
-/// Returns the accesses to the elements: one access stands for all of a list whose length the build knows.
+/// Returns the accesses to the elements. A list of unknown length has a single access that represents all
+/// elements.
 fn accesses_of(lowering: &mut Lowering<'_>, list: &LentList, mode: Mode) -> Lower<Vec<SpannedAccess>> {
     match &list.elements {
         ListElements::Known(elements) => {
@@ -171,7 +172,7 @@ fn accesses_of(lowering: &mut Lowering<'_>, list: &LentList, mode: Mode) -> Lowe
     }
 }
 
-/// Returns the buffer that stands for all elements of a list.
+/// Returns the view that represents all elements of a list.
 fn view_of_all(lowering: &mut Lowering<'_>, name: &Ident, place: &Place, ty: &BufferType) -> View {
     let part = lowering.arguments.part(place);
     let len = lowering.bound(&ty.len);
@@ -197,7 +198,7 @@ fn pointer_table(lowering: &mut Lowering<'_>, list: &LentList) -> (View, Vec<Sta
     let name = &list.table;
     let table = lowering.program.add_buffer(name.clone(), span, Origin::Alloc(id), count, pointer, None);
     lowering.push(name.clone(), span, Kind::Alloc(table.buffer), Syntax::default(), Vec::new());
-    // No names of a user's.
+    // Internal names, which the user's names cannot equal.
     let [entries, each] = ["__pointers", "__pointer"].map(|name| Ident::new(name, span));
     lowering.scope.enter();
     lowering.scope.bind(&entries, Binding::View(table.clone()));
@@ -209,7 +210,7 @@ fn pointer_table(lowering: &mut Lowering<'_>, list: &LentList) -> (View, Vec<Sta
             )
         )
     };
-    // What is faulty is reported where it is found.
+    // Errors were reported where they were found.
     match &list.elements {
         ListElements::Known(elements) => {
             for (at, (_, element)) in elements.iter().enumerate() {
@@ -233,7 +234,7 @@ fn pointer_table(lowering: &mut Lowering<'_>, list: &LentList) -> (View, Vec<Sta
     (table, entries)
 }
 
-/// Orders a statement after those that make its tables of pointers, where the order is the user's.
+/// In explicit order, orders a statement after those that create its tables of pointers.
 pub(super) fn comes_after(
     lowering: &mut Lowering<'_>,
     statement: StatementId,
@@ -246,7 +247,8 @@ pub(super) fn comes_after(
 }
 
 impl Lowered {
-    /// Reports buffers that are lent to be read and written through a table of pointers before they are written.
+    /// Reports CW101 for buffers passed through a table of `PtrMut` before they are written: the kernel may
+    /// read them.
     pub fn unwritten_behind_pointers(&self, report: &mut Report) {
         let program = &self.source.program;
         let launches = program.statements.enumerate().filter(|(_, one)| matches!(one.kind, Kind::Launch(())));

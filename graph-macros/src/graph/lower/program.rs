@@ -1,4 +1,4 @@
-//! The program that is being built: its buffers, its statements, and what faults make unknown of both.
+//! Builds the IR program: its buffers and statements, and which of them reported faults have made unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,37 +20,38 @@ use super::syntax::Syntax;
 use crate::dims::Bound;
 use crate::graph::scope::{Borrow, Resolved, View};
 
-/// An access and the place of its expression.
+/// An access and the span of its expression.
 #[derive(Clone, Copy)]
 pub(super) struct SpannedAccess {
     pub access: Access,
     pub span: Span,
 }
 
-/// A program being built. `elements`, `poisoned` and the spans of buffers have an entry for each buffer; `syntax` and
-/// the spans of statements one for each statement.
+/// A program under construction. Invariant: `elements`, `poisoned` and `spans.buffers` have one entry per
+/// buffer; `syntax` and the statement spans have one per statement.
 pub(super) struct ProgramBuilder {
     pub dims: DimTable,
     buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
-    /// True for buffers of which a reported fault has made the contents unknown.
+    /// True for buffers whose contents are unknown because of a reported fault.
     poisoned: Vector<BufferId, bool>,
     /// The ranges of arguments that are uninitialised on entry.
     fresh: Vec<(BufferId, DimId, DimId)>,
-    /// The arguments among them whose contents are discarded before each launch.
+    /// The arguments whose contents are discarded before each launch.
     discarded: Vec<BufferId>,
-    /// Parts of parts of buffers.
+    /// The views of views. The build checks their bounds.
     views: BTreeSet<ir::View>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     outputs: Vec<BufferId>,
-    /// The outputs whose declared length is another expression, with both lengths.
+    /// The outputs whose declared length is a different expression: buffer, declared length, length of the
+    /// allocation.
     returned_lengths: Vec<(BufferId, DimId, DimId)>,
-    /// The buffers on both sides of assignments and swaps of names.
+    /// The buffers involved in assignments and swaps of names.
     renames: Vec<BufferId>,
     spans: Spans,
-    /// True if an `#[after]` names something unknown.
+    /// True if an `#[after]` has an unknown name.
     order_unknown: bool,
 }
 
@@ -86,7 +87,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// Adds a buffer, and returns the view of all of it.
+    /// Adds a buffer. Returns the view of all of it.
     pub fn add_buffer(
         &mut self,
         name: String,
@@ -113,7 +114,7 @@ impl ProgramBuilder {
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
 
-    /// The number of the buffer that is added next.
+    /// Returns the id of the next buffer to be added.
     pub fn next_buffer(&self) -> BufferId {
         BufferId::new(self.buffers.len())
     }
@@ -122,7 +123,7 @@ impl ProgramBuilder {
         &self.buffers[buffer]
     }
 
-    /// The type of a buffer's elements; `()` if it is not known here.
+    /// Returns a buffer's element type. It is `()` if only rustc knows the type.
     pub fn element(&self, buffer: BufferId) -> &Type {
         &self.elements[buffer.index()]
     }
@@ -148,7 +149,8 @@ impl ProgramBuilder {
         SpannedAccess { access: Access { buffer: view.buffer, mode, lo, hi, relied_on: false }, span }
     }
 
-    /// Makes the build check that a part of a view lies in it. A part of a whole buffer is checked at each use.
+    /// Requires that the build checks `lo..hi` against the view's bounds. For a whole buffer every use is
+    /// checked anyway.
     pub fn check_part(&mut self, view: &View, lo: &Bound, hi: &Bound, at: Span) {
         if self.is_whole(view) {
             return;
@@ -167,7 +169,7 @@ impl ProgramBuilder {
         self.poisoned.iter_mut().for_each(|poisoned| *poisoned = true);
     }
 
-    /// Poisons the buffers whose name is the nearest to a name.
+    /// Poisons the buffers whose name is the most similar to an unknown name, which may be a misspelling.
     pub fn poison_nearest(&mut self, name: &str) {
         let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
         if let Some(near) = nearest(name, names.iter().map(String::as_str)) {
@@ -177,7 +179,6 @@ impl ProgramBuilder {
         }
     }
 
-    /// Adds a statement.
     pub fn add_statement(
         &mut self,
         name: String,
@@ -206,7 +207,7 @@ impl ProgramBuilder {
         })
     }
 
-    /// The number of the statement that is added next.
+    /// Returns the id of the next statement to be added.
     pub fn next_statement(&self) -> StatementId {
         StatementId::new(self.statements.len())
     }
@@ -215,7 +216,7 @@ impl ProgramBuilder {
         &self.statements[statement]
     }
 
-    /// Returns the name of the call that returns a buffer.
+    /// Returns the name of the call that returns a buffer. None for other buffers.
     pub fn returned_by(&self, buffer: BufferId) -> Option<&str> {
         let Origin::Alloc(at) = self.buffers[buffer].origin else { return None };
         match self.statements.get(at) {
@@ -238,7 +239,7 @@ impl ProgramBuilder {
         self.spans.after[statement.index()].push(at);
     }
 
-    /// Orders statements after those that their `#[after(..)]` names.
+    /// Adds the edges of resolved `#[after(..)]` names.
     pub fn resolve(&mut self, resolved: Vec<Resolved>) {
         for (after, targets) in resolved {
             self.order_unknown |= targets.is_none();
@@ -248,17 +249,17 @@ impl ProgramBuilder {
         }
     }
 
-    /// Notes a fault in the written order, so that nothing is said of what it leaves open.
+    /// Records a fault in the user's order, so that the checker reports nothing that may follow from it.
     pub fn order_is_unknown(&mut self) {
         self.order_unknown = true;
     }
 
-    /// Notes that names of two buffers are exchanged, or one is given to the other.
+    /// Records that names of two buffers were swapped or assigned.
     pub fn rename(&mut self, one: BufferId, other: BufferId) {
         self.renames.extend([one, other]);
     }
 
-    /// Returns a buffer from the graph, under the length that the return type declares.
+    /// Adds an output, with the length that the return type declares.
     pub fn returns(&mut self, buffer: BufferId, declared: DimId, at: Span) {
         let len = self.buffers[buffer].len;
         if declared != len {
@@ -268,8 +269,8 @@ impl ProgramBuilder {
         self.spans.outputs.push(at);
     }
 
-    /// Decides which names of `let` name statements: those of calls without results, which no statement uses as a
-    /// buffer.
+    /// Decides which `let` names of calls denote statements. A call's result that no statement uses as a
+    /// buffer is one.
     fn name_statements(&mut self, calls: &CallTable) {
         let mut used: BTreeSet<BufferId> = self.outputs.iter().copied().collect();
         used.extend(self.renames.iter().copied());

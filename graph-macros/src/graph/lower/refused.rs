@@ -1,4 +1,4 @@
-//! Advice in place of Rust that is not in the language.
+//! The messages and the help for Rust syntax that is not part of the language.
 
 use syn::{BinOp, Expr, ExprMethodCall, Macro, Stmt};
 
@@ -12,13 +12,13 @@ const fn refused(what: &'static str, help: &'static str) -> Refused {
     Refused { what, help }
 }
 
-/// The default help.
+/// The default help: everything that may be a statement.
 const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, \
      `swap`, `h = y`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal`, calls of graph functions and of \
      libraries, `let` of scalars and of parts of buffers, blocks, `for`, `if` and `match` on scalars, and `if`, `while` and `match` on \
      a buffer `[u32; 1]`";
 
-/// Returns the message for an expression that is no statement; `named` is true if a `let` names it.
+/// Returns the message for an expression that is not a statement. `named` is true if a `let` names it.
 pub(super) fn expression(expr: &Expr, named: bool) -> Refused {
     match expr {
         Expr::While(_) => refused(
@@ -108,42 +108,42 @@ pub(super) fn statement(statement: &Stmt) -> Refused {
     }
 }
 
-/// The advice on a pattern.
+/// The help for a pattern in a `let`.
 pub(super) const PATTERN: Refused = refused("this pattern is", "give each a `let` of its own");
 
-/// The advice on the pattern of an arm of a `match`.
+/// The help for a pattern in a `match` arm.
 pub(super) const ARM: Refused = refused(
     "this pattern of an arm is",
     "write literals, ranges, names and `_`, and compare scalars in a guard",
 );
 
-/// The advice on the pattern of a loop.
+/// The help for the pattern of a loop.
 pub(super) const EACH: Refused = refused(
     "this pattern of a loop is",
     "write `for i in 0..n`, `for x in &w` or `for (i, x) in w.iter().enumerate()`",
 );
 
-/// The advice on a type on a `let` that names a buffer.
+/// The help for a type annotation on the name of a buffer.
 pub(super) const TYPED: Refused = refused(
     "a type on this `let` is",
     "memory of the device is `let b = alloc::<T>(len);`, and its type stands there",
 );
 
-/// The advice on `let b;`.
+/// The help for `let b;`.
 pub(super) const VALUELESS: Refused =
     refused("a `let` without a value is", "write the `let` where the value is: `let b = alloc::<T>(len);`");
 
-/// The advice on `let .. else`.
+/// The help for `let .. else`.
 pub(super) const ELSE: Refused =
     refused("`let ... else` is", "write `match` on a scalar, or check it before the graph is built");
 
-/// The advice on a call whose callee is no path.
+/// The help for a call whose callee is not a path.
 pub(super) const CALL: Refused = refused(
     "this call is",
     "write a launch `kernel[config](args);` or a call of a graph function `name(args);`",
 );
 
-/// Returns the help for a subject that is not an expression.
+/// Returns the help that belongs to a message's subject, or the default help.
 pub(super) fn help(what: &str) -> &'static str {
     let named =
         [PATTERN, ARM, EACH, TYPED, VALUELESS, ELSE, CALL].into_iter().find(|refused| refused.what == what);

@@ -1,4 +1,7 @@
-//! Names of scalars: `let dim = heads * head_dim;`, and the expressions that give scalars.
+//! Binds names of scalars, as in `let dim = heads * head_dim;`, and classifies expressions that yield
+//! scalars.
+//!
+//! A scalar's name is not a variable in generated code: its expression is substituted at each use.
 
 use proc_macro2::Ident;
 use syn::{Expr, Type};
@@ -9,13 +12,13 @@ use super::shapes::{is_scalar_expression, name_alone, ungrouped};
 use crate::dims::typed;
 use crate::graph::scope::{Binding, Scope};
 
-/// Lowers `let dim = heads * head_dim;`: the name stands for the expression of scalars.
+/// Lowers `let dim = heads * head_dim;`.
 pub(super) fn name_scalar(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) {
     let value = lowering.substituted(value);
     stands_for_scalar(lowering, name, &value);
 }
 
-/// Binds a name to an expression of scalars in which names are substituted already.
+/// Binds a name to a scalar expression. Names in the expression must be substituted already.
 pub(super) fn stands_for_scalar(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) {
     lowering.scope.bind_scalar(name, syn::parse_quote!((#value)));
 }
@@ -26,14 +29,16 @@ pub(super) fn typed_scalar(lowering: &mut Lowering<'_>, name: &Ident, ty: &Type,
     stands_for_typed_scalar(lowering, name, ty, &value);
 }
 
-/// Binds a name to a typed expression of scalars in which names are substituted already.
+/// Binds a name to a scalar expression of a given type. Names in the expression must be substituted
+/// already.
 pub(super) fn stands_for_typed_scalar(lowering: &mut Lowering<'_>, name: &Ident, ty: &Type, value: &Expr) {
     let typed: Expr = typed(ty, value);
     lowering.typed.push(typed.clone());
     lowering.scope.bind_scalar(name, typed);
 }
 
-/// Returns true for an expression of a scalar: by its syntax, or as the name or a part of one.
+/// Returns true if the expression yields a scalar, by its syntax, or because it is a scalar's name or an
+/// element of one.
 pub(super) fn gives_a_scalar(scope: &Scope, expr: &Expr) -> bool {
     let mut whole = expr;
     while let Expr::Field(syn::ExprField { base: inner, .. })
@@ -41,12 +46,12 @@ pub(super) fn gives_a_scalar(scope: &Scope, expr: &Expr) -> bool {
     {
         whole = inner;
     }
-    // A bare host value is none, but its fields are.
+    // A bare host value is not a scalar, but its fields may be.
     let of_host = names_a_host_value(scope, whole) && name_alone(expr).is_none();
     is_scalar_expression(expr) || of_host || names_a_scalar(scope, ungrouped(whole))
 }
 
-/// Returns true for an expression that is a launch configuration, or a part of one: `(grid, block)`, `per_item(n)`.
+/// Returns true for a launch configuration or a part of one: `(grid, block)`, `per_item(n)`.
 pub(super) fn configures(scope: &Scope, expr: &Expr) -> bool {
     match ungrouped(expr) {
         Expr::Tuple(tuple) => {
@@ -76,7 +81,7 @@ pub(super) fn names_a_scalar(scope: &Scope, expr: &Expr) -> bool {
     }))
 }
 
-/// Returns true for a path that nothing in the function binds: a constant, or a name that rustc does not find.
+/// Returns true for a path that the function does not bind: a constant, or a name that rustc will not find.
 pub(super) fn names_a_constant(scope: &Scope, expr: &Expr) -> bool {
     matches!(ungrouped(expr), Expr::Path(path) if path.qself.is_none()
         && path.path.get_ident().is_none_or(|name| !scope.is_scalar(name) && scope.get(name).is_none()))

@@ -1,9 +1,9 @@
-//! The shapes of expressions, whatever their names are bound to.
+//! Syntactic predicates on expressions, independent of what their names are bound to.
 
 use proc_macro2::Ident;
 use syn::Expr;
 
-/// Returns the expression inside the groups that `macro_rules!` puts around its arguments.
+/// Strips the invisible groups that `macro_rules!` puts around its arguments.
 pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
     while let Expr::Group(group) = expr {
         expr = &group.expr;
@@ -11,7 +11,7 @@ pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// Returns the constructor of a `Result` or an `Option` that an expression calls.
+/// Returns the name if the callee is a constructor of `Result` or `Option`.
 pub(super) fn result_word(function: &Expr) -> Option<String> {
     let Expr::Path(path) = ungrouped(function) else { return None };
     let name = path.path.get_ident()?.to_string();
@@ -22,7 +22,7 @@ pub(super) fn is_named(function: &Expr, name: &str) -> bool {
     matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// Returns the name at the root of `w`, `w[i]`, `w[lo..hi]`.
+/// Returns the name at the root of `w`, `w[i]` and `w[lo..hi]`.
 pub(super) fn root(expr: &Expr) -> Option<&Ident> {
     let mut expr = expr;
     loop {
@@ -35,7 +35,7 @@ pub(super) fn root(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-/// Returns the name that an expression is, also borrowed or in parentheses.
+/// Returns the name if the expression is only a name, possibly borrowed or in parentheses.
 pub(super) fn name_alone(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Path(path) => path.path.get_ident(),
@@ -46,7 +46,7 @@ pub(super) fn name_alone(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-/// Returns true if the syntax of an expression is that of a scalar.
+/// Returns true if the syntax alone shows that the expression is a scalar.
 pub(super) fn is_scalar_expression(expr: &Expr) -> bool {
     match expr {
         Expr::Paren(inner) => is_scalar_expression(&inner.expr),
@@ -58,7 +58,8 @@ pub(super) fn is_scalar_expression(expr: &Expr) -> bool {
     }
 }
 
-/// Returns the iterated expression of a loop without its `.rev()`, and true if it has one.
+/// Strips `.rev()` from the iterated expression of a loop. The second result is true if the order is
+/// reversed.
 pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
     match over {
         Expr::Paren(inner) => reversed(&inner.expr),
@@ -71,7 +72,7 @@ pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
     }
 }
 
-/// Returns true if the last expression of a body is a tail rather than a statement without a semicolon.
+/// Returns true if the last expression of a body is its tail, not a statement with a forgotten semicolon.
 pub(super) fn is_tail(expr: &Expr) -> bool {
     matches!(expr, Expr::Path(_) | Expr::Tuple(_) | Expr::Paren(_))
 }

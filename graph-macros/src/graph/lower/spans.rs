@@ -1,11 +1,11 @@
-//! The spans of the program's parts, which diagnostics point at.
+//! The spans that diagnostics point at.
 
 use cuweave_core::diagnostic::Site;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{AccessId, StatementId};
 use proc_macro2::Span;
 
-/// The span of each diagnostic's site.
+/// The spans of a program, by the sites of diagnostics.
 #[derive(Default)]
 pub struct Spans {
     pub statements: Vec<Span>,

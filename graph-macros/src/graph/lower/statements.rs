@@ -1,4 +1,4 @@
-//! Lowers statements: `let`, blocks and loops. Others are reported.
+//! Dispatches statements: `let`, blocks, loops, choices and expressions. Everything else is reported.
 
 use cuweave_core::codes::Code;
 use cuweave_core::structure::Around;
@@ -29,7 +29,7 @@ use crate::meaning::Meaning;
 impl Lowering<'_> {
     pub fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
-            // A fault was reported where it was found. Lowering goes on with the next statement.
+            // Errors were reported where they were found. Continue with the next statement.
             let _ = lower_statement(self, statement);
         }
     }
@@ -38,7 +38,7 @@ impl Lowering<'_> {
         self.block_with(None, statements);
     }
 
-    /// Lowers a block in which a loop's variable is bound.
+    /// Lowers a block in which a loop's index is bound.
     pub fn block_with(&mut self, variable: Option<&Ident>, statements: &[Stmt]) {
         self.scope.enter();
         if let Some(variable) = variable {
@@ -48,7 +48,7 @@ impl Lowering<'_> {
         self.leave_block();
     }
 
-    /// Lowers an expression statement. `name` is that of its `let`.
+    /// Lowers an expression statement. `name` is the name that its `let` gives.
     pub fn expression(&mut self, expr: &Expr, name: Option<&Ident>, outer: &[Attribute]) -> Lower<()> {
         match expr {
             Expr::Paren(inner) => self.expression(&inner.expr, name, outer),
@@ -107,7 +107,8 @@ impl Lowering<'_> {
 
 pub(super) fn lower_body(lowering: &mut Lowering<'_>, body: &Block, signature: &Signature) {
     let tail = match body.stmts.split_last() {
-        // The last expression may be the value of the refused return type.
+        // With an unsupported return type, the last expression may be the value that was meant to be
+        // returned.
         Some((Stmt::Expr(_, None), rest)) if signature.misreturned => {
             lowering.statements(rest);
             None
@@ -124,7 +125,7 @@ pub(super) fn lower_body(lowering: &mut Lowering<'_>, body: &Block, signature: &
     match tail {
         Some(tail) => lower_tail(lowering, tail, signature),
         None if signature.returned.is_empty() => {}
-        // The refused statement may have been meant as the tail.
+        // The rejected statement may have been meant as the tail.
         None if lowering.refused || signature.misreturned => {}
         None => lowering.report.error(
             body.brace_token.span.close(),
@@ -158,7 +159,7 @@ fn named_view(lowering: &mut Lowering<'_>, expr: &Expr, name: Option<&Ident>) ->
     Ok(())
 }
 
-/// Reports an expression that is no statement; `named` is true if a `let` names it.
+/// Reports an expression that is not a statement. `named` is true if a `let` names it.
 fn no_statement(lowering: &mut Lowering<'_>, expr: &Expr, named: bool) -> Reported {
     if let (Expr::Path(path), false) = (expr, named)
         && let Some(Binding::View(_)) = path.path.get_ident().and_then(|name| lowering.scope.get(name))
@@ -172,8 +173,8 @@ fn no_statement(lowering: &mut Lowering<'_>, expr: &Expr, named: bool) -> Report
     lowering.refuse_as(expr, refused::expression(expr, named))
 }
 
-/// Lowers a block or loop. Its lint levels apply to all statements in it, except `#[expect]`, which not every statement
-/// has to meet.
+/// Lowers a block or loop under its attributes. Its lint levels apply to all statements inside, except
+/// `#[expect]`, which each statement would have to fulfil.
 fn within(lowering: &mut Lowering<'_>, attributes: &[Attribute], inner: impl FnOnce(&mut Lowering<'_>)) {
     let before = lowering.levels.len();
     let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, lowering.report);

@@ -1,4 +1,4 @@
-//! Lowers loops over scalars and choices between statements, which the build decides.
+//! Lowers loops over scalar ranges and choices on scalars, which are resolved when the graph is built.
 
 use cuweave_core::sample::{Condition, Test};
 use cuweave_core::structure::{Around, Item, Loop, Turns};
@@ -17,7 +17,7 @@ use crate::dims::{Bound, turn};
 use crate::graph::attributes::{Attributes, Takes};
 use crate::meaning::Meaning;
 
-/// Lowers a loop over a range of scalars: its body once, with a variable.
+/// Lowers a loop over a scalar range. Its body is lowered once, with the index as a symbol.
 pub(super) fn loop_over_range(
     lowering: &mut Lowering<'_>,
     each: &ExprForLoop,
@@ -58,14 +58,15 @@ pub(super) fn loop_over_range(
     Ok(())
 }
 
-/// Lowers a block that may run several times or not at all, and returns its items.
+/// Lowers a block that may run several times or not at all. Returns its items.
 pub(super) fn items_of(lowering: &mut Lowering<'_>, lower: impl FnOnce(&mut Lowering<'_>)) -> Vec<Item> {
     let outer = lowering.nesting.begin_items(lowering.scope.depth());
     lower(lowering);
     lowering.nesting.end_items(outer)
 }
 
-/// Lowers `if a { .. } else if b { .. } else { .. }`, whose conditions the build evaluates.
+/// Lowers `if a { .. } else if b { .. } else { .. }` on scalars. The chain becomes one choice with one
+/// condition per arm.
 pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()> {
     let mut arms = Vec::new();
     let mut number = quote!(0u32);
@@ -122,7 +123,7 @@ pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()>
     Ok(())
 }
 
-/// Lowers `match scalar { .. }`, whose scalar the build evaluates.
+/// Lowers `match scalar { .. }`.
 pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Lower<()> {
     no_buffers(lowering, &choice.expr)?;
     let of = lowering.substituted(&choice.expr);
@@ -136,7 +137,7 @@ pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Low
         tests.push(test);
         arms.push(items);
     }
-    // rustc checks that a `match` is exhaustive.
+    // rustc checks that the `match` is exhaustive, so the last arm always applies.
     if let Some(last) = tests.last_mut() {
         *last = Test::Known(true);
     }
@@ -150,7 +151,7 @@ pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Low
     Ok(())
 }
 
-/// Returns the pattern of an arm for rustc, its test, and its items.
+/// Returns an arm's pattern for rustc, its test for the checker, and its items.
 fn match_arm(
     lowering: &mut Lowering<'_>,
     of: &Expr,
@@ -164,7 +165,7 @@ fn match_arm(
     let mut names = Vec::new();
     bound_by(lowering, pattern, of, &mut names)?;
     for PatternName { name, value } in names {
-        // A name without a lower-case letter is that of a constant.
+        // A name without a lower-case letter is a constant.
         if name.to_string().contains(char::is_lowercase) {
             lowering.scope.bind_scalar(&name, syn::parse_quote!((#value)));
         }
@@ -195,7 +196,7 @@ fn is_number(pattern: &Pat) -> bool {
     }
 }
 
-/// Returns the help for a loop over something else.
+/// Returns the help for a loop over an unsupported expression.
 fn loop_help(over: &Expr) -> &'static str {
     let method = match over {
         Expr::MethodCall(call) => call.method.to_string(),
@@ -214,11 +215,11 @@ fn loop_help(over: &Expr) -> &'static str {
 struct ScalarRange {
     start: Expr,
     end: Expr,
-    /// True if it includes the end.
+    /// True for `..=`.
     inclusive: bool,
 }
 
-/// Returns a range of which both ends are written.
+/// Returns a range if both of its ends are written.
 fn scalar_range(expr: &Expr) -> Option<ScalarRange> {
     match expr {
         Expr::Paren(inner) => scalar_range(&inner.expr),

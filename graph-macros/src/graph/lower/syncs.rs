@@ -1,4 +1,4 @@
-//! Lowers waits for values and semaphores, their writes and signals.
+//! Lowers waits for flags and semaphores, and their writes and signals.
 
 use cuweave_core::ir::{Kind, Mode};
 use cuweave_core::kind::SyncWord;
@@ -36,7 +36,8 @@ pub(super) fn sync_statement(
             let mode = if word.waits() { Mode::Read } else { Mode::Write };
             let access = buffer_argument(lowering, target, word.name(), mode)?;
             let buffer = lowering.program.buffer(access.access.buffer);
-            // Batch memory operations take no memory of pools, which cudarc allocates from, nor of graphs.
+            // Batch memory operations support neither memory from pools, which cudarc uses, nor memory of
+            // alloc nodes.
             if !buffer.origin.is_pinned() {
                 let message = format!(
                     "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",

@@ -1,31 +1,31 @@
-//! The syntax of a lowered statement, which generated code evaluates.
+//! The syntax of a lowered statement, for code generation.
 
 use syn::{Expr, Path};
 
 use crate::graph::launch::Literal;
 use crate::graph::scope::Borrow;
 
-/// The user's expressions in a statement, whatever its kind: generated code evaluates them.
+/// The user's expressions in a statement of any kind. Generated code evaluates them.
 #[derive(Default)]
 pub struct Syntax {
-    /// The kernel of a launch, the callee of a call.
+    /// The kernel of a launch, or the callee of a call.
     pub path: Option<Path>,
     /// The configuration of a launch.
     pub config: Option<Expr>,
     /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
-    /// True for a call in a body that the device decides about.
+    /// True for a call inside a body that the device decides about.
     pub in_body: bool,
-    /// The number of allocations that a `let` names; `None` if its name may be that of the statement.
+    /// The number of returned allocations that a `let` names. None if its name may denote the statement.
     pub returns: Option<usize>,
-    /// True if an argument is faulty. Generated code does not evaluate the statement then, so that rustc reports
-    /// nothing further.
+    /// True if an argument is faulty. The statement is then omitted from generated code, so that rustc
+    /// reports nothing further.
     pub faulty: bool,
 }
 
 impl Syntax {
-    /// Returns the expressions of scalars among the arguments.
+    /// Returns the scalar expressions among the arguments.
     pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
         self.arguments.iter().filter_map(|argument| match argument {
             LaunchArgument::Scalar(value) => Some(&**value),
@@ -41,14 +41,16 @@ impl Syntax {
 /// An argument of a statement.
 pub enum LaunchArgument {
     Scalar(Box<Expr>),
-    /// A buffer: the index of the statement's access.
+    /// A buffer: the index of its access.
     Buffer(u32),
-    /// An allocation whose ownership passes to the callee: the index of the access.
+    /// An allocation whose ownership passes to the callee: the index of its access.
     Moved(u32),
-    /// A record or a list, for a graph function.
+    /// A record or a list, passed to a graph function.
     Part(Box<Expr>),
-    /// A field of a record, for a graph function: a buffer (then with the index of its access), a record or a list.
+    /// A borrowed field of a record, passed to a graph function: a buffer, a record or a list. The index of
+    /// its access.
     Field(u32, Borrow),
-    /// `Some` of a buffer, for a graph function: the index of the access, and how the field of a record is lent.
+    /// `Some` of a buffer, passed to a graph function: the index of its access, and the borrow if it is a
+    /// record's field.
     Given(u32, Option<Borrow>),
 }

@@ -1,4 +1,4 @@
-//! Lowers the tail: the allocations that leave the graph.
+//! Lowers the tail of a body: the allocations that the graph returns.
 
 use cuweave_core::ir::Origin;
 use syn::Expr;

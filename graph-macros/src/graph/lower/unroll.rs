@@ -1,4 +1,4 @@
-//! Loops whose turns are known while the crate compiles, each lowered by itself.
+//! Unrolls loops whose iterations are known at compile time: each iteration is lowered separately.
 
 use cuweave_core::codes::Code;
 use proc_macro2::Span;
@@ -9,7 +9,7 @@ use super::nesting::MAX_STATEMENTS;
 use crate::graph::scope::Scope;
 use crate::meaning::constant;
 
-/// Lowers a turn for each number, up to the limits.
+/// Lowers an iteration per number, up to the limits of [`super::nesting`].
 pub(super) fn unroll(
     lowering: &mut Lowering<'_>,
     span: Span,
@@ -20,7 +20,7 @@ pub(super) fn unroll(
     for value in turns {
         turn(lowering, value);
         if let Some(span) = lowering.nesting.count_turn(lowering.program.next_statement()) {
-            // The rest of the loop is not lowered, so that its effects are unknown.
+            // The rest of the loop is not lowered, so its effects are unknown.
             lowering.program.poison_all();
             lowering.report.error(
                 span,
@@ -39,7 +39,7 @@ pub(super) fn unroll(
     }
 }
 
-/// Returns the ends of `0..4` or `0..=3`, half-open.
+/// Returns the ends of `0..4` or `0..=3`, as a half-open range.
 pub(super) fn literal_range(scope: &Scope, expr: &Expr) -> Option<(i128, i128)> {
     let range = match expr {
         Expr::Paren(inner) => return literal_range(scope, &inner.expr),

@@ -1,4 +1,4 @@
-//! Views: the buffer ranges that expressions name.
+//! Lowers expressions to views: ranges of buffers.
 
 use cuweave_core::ir::Origin;
 use proc_macro2::Ident;
@@ -12,7 +12,7 @@ use crate::dims::Bound;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::meaning::constant;
 
-/// Returns the view that an expression names: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.
+/// Returns the view that an expression denotes: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.
 pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<View>> {
     match expr {
         Expr::Paren(inner) => view_of(lowering, &inner.expr),
