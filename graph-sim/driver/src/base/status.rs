@@ -1,4 +1,5 @@
-//! The result codes of the driver API, with the names and texts that `cuGetErrorName` and `cuGetErrorString` give.
+//! The result codes of the driver API, with the names and descriptions of `cuGetErrorName` and
+//! `cuGetErrorString`.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,18 +7,18 @@ use std::ffi::{CStr, c_char};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status(pub u32);
 
-/// The result of a call inside this crate: the error is the code that its caller sees.
+/// The result of a driver function. The error is the code that its caller sees.
 pub type Result<T = ()> = std::result::Result<T, Status>;
 
 macro_rules! codes {
     ($($short:ident = $code:literal, $name:literal, $text:literal;)*) => {
-        // All of them, in the order of cuda.h, whether or not this crate gives them.
+        // All codes of cuda.h in its order, including those that this crate never returns.
         #[allow(dead_code)]
         impl Status {
             $(#[doc = $text] pub const $short: Status = Status($code);)*
         }
 
-        /// Name and text of every code, in the order of the codes.
+        /// The name and description of every code, sorted by code.
         const CODES: &[(u32, &str, &str)] = &[$(($code, concat!($name, "\0"), concat!($text, "\0")),)*];
     };
 }
@@ -136,17 +137,17 @@ impl Status {
         CODES.binary_search_by_key(&self.0, |entry| entry.0).ok().map(|at| &CODES[at])
     }
 
-    /// The name as a C string that lives for ever; null for a code that the driver does not know.
+    /// Returns the name as a static C string; null if the driver does not know the code.
     pub fn c_name(self) -> *const c_char {
         self.entry().map_or(std::ptr::null(), |entry| entry.1.as_ptr().cast())
     }
 
-    /// The text as a C string that lives for ever; null for a code that the driver does not know.
+    /// Returns the description as a static C string; null if the driver does not know the code.
     pub fn c_text(self) -> *const c_char {
         self.entry().map_or(std::ptr::null(), |entry| entry.2.as_ptr().cast())
     }
 
-    /// The name in Rust's terms, for reports.
+    /// Returns the name as a string, for reports.
     pub fn name(self) -> &'static str {
         let name = self.entry().map_or("CUDA_ERROR_UNKNOWN\0", |entry| entry.1);
         CStr::from_bytes_with_nul(name.as_bytes()).ok().and_then(|name| name.to_str().ok()).unwrap_or("?")
