@@ -1,9 +1,9 @@
-//! Memory that graphs hold on a device.
+//! Accounting of the memory that graphs hold on a device.
 
 use crate::base::status::Result;
 use crate::state::State;
 
-/// Frees an allocation of a graph.
+/// Frees a graph allocation.
 pub fn free(state: &mut State, address: u64) -> Result {
     let gone = state.memory.free(address)?;
     count_graph_memory(state, gone.device, -(gone.size as i64));

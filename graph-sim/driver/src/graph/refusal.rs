@@ -2,7 +2,7 @@
 
 use crate::base::status::Status;
 
-/// A failed instantiation: the error, the `CUgraphInstantiateResult`, and the node.
+/// A failed instantiation: the error code, the `CUgraphInstantiateResult`, and the node.
 pub struct Refusal(pub Status, pub u32, pub u64);
 
 pub(super) const RESULT_ERROR: u32 = 1;
