@@ -13,7 +13,7 @@ use crate::state::graph::Dependencies;
 use crate::state::op::Op;
 use crate::state::{State, state};
 
-/// Adds a conditional node, and writes the place of its list of bodies, which lives as long as the node.
+/// Adds a conditional node and returns its list of bodies in the parameters. The list lives as long as the node.
 pub(super) fn add(
     state: &mut State,
     graph: CUgraph,

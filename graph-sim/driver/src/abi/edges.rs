@@ -16,7 +16,7 @@ fn edges(from: *const u64, to: *const u64, data: *const CUgraphEdgeData, count: 
     Ok(from.into_iter().zip(to).zip(data).map(|((from, to), data)| Edge { from, to, data }).collect())
 }
 
-/// The edges of a graph, in the order of the nodes they lead to.
+/// Returns the edges of a graph, ordered by the nodes to which they lead.
 fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for &node in &state.definitions.graph(graph)?.nodes {
@@ -47,7 +47,7 @@ fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     Ok(edges)
 }
 
-/// Writes edges; without a pointer for their data none may have any.
+/// Writes edges. If the pointer for their data is null, an edge with data is an error.
 fn put_edges(
     edges: &[Edge],
     from: Option<*mut u64>,

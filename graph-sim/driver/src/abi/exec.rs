@@ -1,4 +1,4 @@
-//! Instances of graphs: their creation, launch, update and destruction.
+//! Instances: creation, launch, update and destruction.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 

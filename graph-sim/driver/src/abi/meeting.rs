@@ -1,4 +1,4 @@
-//! Memory operations and semaphores of other APIs: in streams, as nodes, and their updates.
+//! Memory operations and semaphores of other APIs: in streams, as nodes, and updates of these nodes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -40,7 +40,7 @@ fn import(p: &CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) -> Result<Semaphore> {
         return Err(log::say(Status::INVALID_VALUE, "a semaphore whose file descriptor is not open"));
     }
     state().current()?;
-    // SAFETY: the descriptor is open, and belongs to the driver from now on.
+    // SAFETY: the descriptor is open, and the driver owns it from now on.
     let descriptor = Some(unsafe { OwnedFd::from_raw_fd(fd) });
     Ok(Semaphore { counts, value: 0, _descriptor: descriptor })
 }

@@ -1,4 +1,4 @@
-//! Allocations of every kind, and queries about addresses.
+//! Memory allocation of every kind, and queries about addresses.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -14,7 +14,7 @@ use crate::state::op::Op;
 use crate::state::state;
 use crate::stream;
 
-/// Allocates for the calling thread's context.
+/// Allocates for the context of the calling thread.
 fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
@@ -199,7 +199,7 @@ driver_calls! {
             }
             match state.memory.find(pointer) {
                 Some(found) => pointer_attribute(data, number, pointer, found)?,
-                // All attributes of unknown memory are null.
+                // For unknown memory, every attribute is null.
                 None => match number {
                     2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
                     9 => put(data.cast::<i32>(), -2)?,

@@ -1,7 +1,8 @@
 //! Multicast objects: memory of several devices that one write reaches.
 //!
-//! Binding and mapping wait until all devices were added, as the real driver does; here for as long as the patience lasts, and
-//! then they report a deadlock. Plain accesses of kernels are refused, `multimem` is not simulated: copies and fills write.
+//! As in the real driver, binding and mapping wait until all devices were added; here the wait ends with a
+//! `deadlock` report after the timeout. Copies and fills write to all bound memory. Plain accesses of kernels are
+//! refused, and `multimem` is not simulated.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -26,7 +27,7 @@ fn report(kind: &'static str, status: Status, text: String) -> Status {
     status
 }
 
-/// Returns an error and reports a call that needs multicast objects where the devices have none.
+/// Returns an error, and logs the call, unless the devices support multicast objects.
 fn supported(call: &str) -> Result {
     if has_multicast() {
         return Ok(());
@@ -47,7 +48,7 @@ fn properties(of: *const CUmulticastObjectProp) -> Result<CUmulticastObjectProp>
     Ok(found)
 }
 
-/// Waits until a multicast object has all of its devices. Other handles need no wait.
+/// Waits until a multicast object has all of its devices. Returns at once for any other handle.
 pub(super) fn completed(call: &str, handle: Handle) -> Result<MutexGuard<'static, State>> {
     let forming = |state: &State| state.memory.multicast(handle).is_ok_and(|object| !object.is_complete());
     let (state, ended) = until(state(), |state| !forming(state));

@@ -1,4 +1,4 @@
-//! Nodes of graphs: their creation, and queries and updates of their parameters.
+//! Graph nodes: creation, and queries and updates of their parameters and attributes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -22,7 +22,7 @@ use crate::state::{State, state};
 use crate::work::access::may_touch;
 use crate::work::kernel;
 
-/// `cudaGraphKernelNodeParams`' first form has neither kernel nor context.
+/// Extends the first version of the kernel parameters, which has neither a kernel handle nor a context.
 pub(super) fn widen(p: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS {
     CUDA_KERNEL_NODE_PARAMS {
         func: p.func,
@@ -45,7 +45,7 @@ pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Op
     Ok(Op::Kernel(launch))
 }
 
-/// Checks the context of a node, which must exist.
+/// Checks that the context of a node exists.
 pub(super) fn context(state: &State, context: CUcontext) -> Result {
     if context == 0 { Err(Status::INVALID_CONTEXT) } else { state.context(context).map(drop) }
 }
@@ -58,7 +58,7 @@ pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Op> {
     Ok(Op::Copy(copy))
 }
 
-/// Refuses a copy of an allocation of another graph to which the device of its context was given no access.
+/// Refuses a copy that uses another graph's allocation if the device of its context has no access to it.
 fn reached(state: &State, context: u64, op: &Op) -> Result {
     let Op::Copy(copy) = op else { return Ok(()) };
     let closed = [copy.from.at.start, copy.to.at.start].into_iter().any(|start| {
@@ -90,7 +90,7 @@ fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
     let device = state.device(props.location.id)?;
     let mut peers = Vec::new();
     for access in take_all(p.accessDescs, p.accessDescCount)? {
-        // CU_MEM_ACCESS_FLAGS_PROT_READWRITE is the only documented one.
+        // `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` is the only documented value.
         if access.location.kind != LOCATION_DEVICE || access.flags != 3 {
             return Err(Status::INVALID_VALUE);
         }
@@ -144,7 +144,7 @@ fn address(state: &State, node: CUgraphNode) -> Result<u64> {
     }
 }
 
-/// `cuGraphAddNode` in all its versions.
+/// Implements `cuGraphAddNode` in all its versions.
 fn add_any(
     node: *mut CUgraphNode,
     graph: CUgraph,
@@ -179,20 +179,20 @@ fn add_any(
     put(node, made)
 }
 
-/// The parameters of one kind.
+/// Reads the body of node parameters as the struct of one node type.
 fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
     take(p.body.as_ptr().cast::<T>())
 }
 
-/// Returns parameters with those of one kind in their body.
+/// Returns node parameters with a struct of one node type as the body.
 fn with_body<T>(mut p: CUgraphNodeParams, inner: T) -> CUgraphNodeParams {
     const { assert!(size_of::<T>() <= size_of::<[u64; 29]>()) };
-    // SAFETY: the body has room for them.
+    // SAFETY: the body has room for the struct of every node type.
     unsafe { p.body.as_mut_ptr().cast::<T>().write(inner) };
     p
 }
 
-/// Returns the work that parameters of any kind but a child graph and a conditional node describe.
+/// Returns the operation that node parameters describe, for every type except child graphs and conditional nodes.
 pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
     match p.kind {
         NODE_KERNEL => kernel_op(state, &body(p)?),
@@ -231,7 +231,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
     state.events.get(event).map(|_| event).ok_or(Status::INVALID_HANDLE)
 }
 
-/// Replaces the work of a graph's node by other work of the same kind.
+/// Replaces the operation of a graph's node by another one of the same type.
 pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
@@ -268,7 +268,7 @@ fn set_attributes(
     Ok(())
 }
 
-/// Arrays that the driver owns: the arguments of a kernel node, as its parameters point at them.
+/// Returns the parameters of a kernel node. They point to its arguments in arrays that the driver owns.
 fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PARAMS> {
     thread_local! {
         static POINTERS: std::cell::RefCell<(Vec<u8>, Vec<usize>)> =
@@ -519,7 +519,7 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeSetAttribute(node: CUgraphNode, number: c_uint, value: *const [u64; 8]) {
         let value = take(value)?;
-        // The other attributes order streams, and a node is in none.
+        // The other attributes order streams, and a node has no stream.
         if matches!(number, 0 | 3 | 6 | 7 | 12) || number > 18 {
             return Err(Status::INVALID_VALUE);
         }

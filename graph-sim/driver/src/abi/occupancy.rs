@@ -1,4 +1,4 @@
-//! Occupancy: from the device's limits and the registers that are assumed.
+//! Occupancy, from the device's limits and the assumed registers.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -30,7 +30,7 @@ fn best(
     let mut size = (most + 31) / 32 * 32;
     while size > 0 {
         let threads = size.min(most);
-        // SAFETY: the program gave the function for being called so.
+        // SAFETY: the program passed the function to be called with this argument.
         let shared = of_block
             .map_or(shared, |of_block| crate::base::callback::outside(|| unsafe { of_block(threads) }));
         let count = resident_blocks(&state(), function, threads, shared)?;
