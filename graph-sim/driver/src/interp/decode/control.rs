@@ -1,10 +1,10 @@
-//! Branches, calls, barriers and collectives of a warp.
+//! Decoding of control flow: branches, calls, barriers, and collectives of a warp.
 
 use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
-/// The barrier of a cluster, which is one block.
+/// The number of the cluster's barrier. A cluster is one block.
 const CLUSTER_BARRIER: u64 = 16;
 
 pub fn branch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
@@ -77,7 +77,7 @@ pub fn barrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result
         return Ok(());
     }
     if i.has("cluster") {
-        // Arriving and waiting are one: a waiting thread has arrived.
+        // Arrival and wait are one operation here: a waiting thread has arrived.
         let id = decoder.constant(CLUSTER_BARRIER);
         decoder.code.emit(match i.has("wait") {
             true => Op::Barrier(BlockBarrier { id, count: NONE, wait: true, reduction: None }),
@@ -161,7 +161,7 @@ pub fn vote<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
-/// The result of an instruction that combines the lanes of a warp, and the predicate beside it.
+/// Returns the result of a warp collective, and the predicate beside it.
 fn lanes_result<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(Slot, Slot)> {
     match i.operands.first() {
         Some(Operand::Pair(d, p)) => Ok((decoder.pair_part(d)?, decoder.pair_part(p)?)),
@@ -178,7 +178,7 @@ pub fn elect<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(
     Ok(())
 }
 
-/// The operand of each lane, the mask of lanes, and the type.
+/// Returns the operand of each lane, the lane mask, and the type.
 fn lanes_operands<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(Slot, Slot, Type)> {
     let [_, a, mask] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
     let ty = i.types().next_back().ok_or("no type")?;

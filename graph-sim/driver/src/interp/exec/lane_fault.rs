@@ -1,8 +1,8 @@
-//! A fault before the instruction and the thread are known.
+//! A fault that is not yet attributed to an instruction and a thread.
 
 use crate::interp::fault::FaultKind;
 
-/// A fault of an instruction, before it is attributed to a thread.
+/// A fault of an instruction, before [`Warp::fault`](super::warp::Warp::fault) attributes it to a thread.
 pub struct LaneFault {
     pub kind: FaultKind,
     pub lane: u32,
