@@ -1,10 +1,11 @@
-//! Conflicts between the threads of one kernel in global memory: unordered accesses are reported, ordered ones are not.
+//! Conflicts between the threads of a kernel in global memory: unordered accesses are reported, ordered ones are
+//! not.
 
 use crate::support::{Arg::*, Device, Loaded};
 use cuweave_sim_driver::interp::FaultKind;
 
-/// `%r1` the thread, `%r2` the block, `%r3` the thread in the grid, `%rd1` and `%rd2` two buffers of 1024 zeros, `%rd3`
-/// and `%rd4` the element of the thread in each.
+/// Sets `%r1` to the thread, `%r2` to the block, `%r3` to the thread's index in the grid, `%rd1` and `%rd2` to
+/// two buffers of 1,024 zeros, and `%rd3` and `%rd4` to the thread's element in each.
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n
 .visible .entry k(.param .u64 p, .param .u64 q)
 {
@@ -15,8 +16,8 @@ mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r3
 mul.wide.u32 %rd5, %r3, 4; add.u64 %rd3, %rd1, %rd5; add.u64 %rd4, %rd2, %rd5;
 ";
 
-/// The messages of the conflicts of 4 blocks of 64 threads, under several orders of blocks and warps, and on one host
-/// thread and several; the least and the most found.
+/// Runs 4 blocks of 64 threads under several orders of blocks and warps, on one and on several host threads.
+/// Returns the least and the most conflicts found, and their messages.
 fn conflicts(body: &str) -> (usize, usize, String) {
     let (mut least, mut most, mut text) = (usize::MAX, 0, String::new());
     for seed in 0..6 {
@@ -111,7 +112,7 @@ END:"
         )
     };
     clean("the last block adds up", &last("membar.gl;", "atom.global.add.u32 %r5, [%rd2+2048], 1;"));
-    // Without the count, every block acts as the last one.
+    // Without the counter, every block acts as the last one.
     found("every block adds up", &last("membar.gl;", "mov.u32 %r5, 3;"));
     let flag = |set: &str, get: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! Faults name their place.
+//! Faults report the place where they occurred.
 
 use crate::support::{Arg::*, Device, Loaded};
 use cuweave_ptx::isa::Opcode;
@@ -6,7 +6,7 @@ use cuweave_sim_driver::interp::{Fault, FaultKind, Program};
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-/// Runs one kernel of one pointer; the body begins on line 8.
+/// Runs a kernel with one pointer parameter. The body begins on line 8.
 fn fault(body: &str, block: u32, with: impl Fn(&mut Loaded)) -> Fault {
     let text = format!(
         "{HEAD}.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n.shared .align 16 .b8 tile[64];\n{body}\nret;\n}}\n"
@@ -141,15 +141,15 @@ fn conflicts_of_warps_in_shared_memory() {
     assert_eq!(lines, [(FaultKind::Conflict, 12), (FaultKind::Conflict, 14)]);
     assert!(found[0].message.contains("used since the last barrier"), "{}", found[0].message);
     assert!(conflicts(&format!("{store}bar.sync 0;\n{other}")).is_empty());
-    // The second one saw the atomic of the first.
+    // The second atomic sees the first one.
     let atomic = "membar.cta;\natom.shared.add.u32 %r7, [s], 0;\nmembar.cta;\n";
     assert!(
         conflicts(&format!("{atomic}setp.ge.u32 %p1, %r1, 32;\n@%p1 bra L;\n{store}{atomic}L:")).is_empty()
     );
-    // All threads write the same value, which is there already.
+    // All threads write the value that is already there.
     assert!(conflicts("mov.u32 %r4, 0;\nst.shared.u32 [s], %r4;\n").is_empty());
     assert_eq!(conflicts("st.shared.u32 [s], %r1;\n").len(), 1);
-    // The words are of both warps, their bytes of one: as counters of a histogram are.
+    // Both warps use the same words, but different bytes, as counters of a histogram do.
     let count = |byte: &str| {
         format!(
             "and.b32 %r4, %r1, 31;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r4, %r3;\nshr.u32 %r5, %r1, 5;\n{byte}\nadd.s32 %r4, %r4, %r5;\n\
@@ -201,7 +201,7 @@ fn reads_of_shared_memory_that_nothing_wrote() {
         loaded.options.initialised = initialised;
         loaded.launch(&device, "k", [2, 1, 1], [32, 1, 1], 0, &[]).unwrap().conflicts
     };
-    // The last thread's neighbour has not written.
+    // The neighbour of the last thread has not written.
     let halo = "st.shared.u32 [%r2], %r1;\nbar.sync 0;\nld.shared.u32 %r4, [%r2+4];\n";
     let all = found(halo, true);
     assert_eq!(all.len(), 1, "{all:?}");
@@ -229,7 +229,7 @@ fn every_opcode_of_the_table_is_run_or_refused_by_its_name() {
             }
         }
     }
-    // One of each group that is not simulated.
+    // At least one of each group that is not simulated.
     for mnemonic in ["vadd", "vset4", "tex", "suld", "multimem", "wgmma", "tcgen05", "tensormap", "alloca"] {
         assert!(refused.contains(&mnemonic), "{mnemonic}");
     }

@@ -1,4 +1,4 @@
-//! Mutated PTX: an error or a fault, in bounded time, and never a panic.
+//! Mutated PTX causes an error or a fault in bounded time, and never a panic.
 
 use cuweave_testkit::random::Random;
 
@@ -13,7 +13,7 @@ const CORPUS: [&str; 4] = [
     include_str!("../ptx/tensor.135.ptx"),
 ];
 
-/// Each kernel, after the declarations that the kernels of its file share.
+/// Returns each kernel, preceded by the declarations that the kernels of its file share.
 fn pieces() -> Vec<(String, String)> {
     let mut pieces = Vec::new();
     for text in CORPUS {
@@ -71,7 +71,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
             }
             2 if at < bytes.len() => bytes[at] = random.bits() as u8,
             3 => bytes.truncate(at.max(1)),
-            // Replaces a word of the text by another: most results can still be parsed.
+            // Replaces a word by another one of the text: most results can still be parsed.
             4..=6 => {
                 let (from, to) = (word_at(&bytes, random), word_at(&bytes, random));
                 let word = bytes[from].to_vec();
@@ -86,7 +86,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The range of a word: letters, digits, and other characters of names.
+/// Returns the range of a word: letters, digits, and other characters of names.
 fn word_at(bytes: &[u8], random: &mut Random) -> std::ops::Range<usize> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%_$.".contains(byte);
     let at = random.bits() as usize % bytes.len().max(1);

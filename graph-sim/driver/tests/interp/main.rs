@@ -1,4 +1,5 @@
-//! Kernels compiled by NVRTC 12.9 and 13.5 (`ptx/*.cu`), run by the interpreter and compared with plain code.
+//! Runs kernels that NVRTC 12.9 and 13.5 compiled (`ptx/*.cu`) in the interpreter, and compares their results
+//! with plain code.
 
 mod basic;
 mod conflicts;

@@ -1,8 +1,8 @@
-//! Single instructions against values worked out by hand or from the PTX manual's definitions.
+//! Single instructions, compared with values computed by hand or from the definitions in the PTX manual.
 
 use crate::support::{Arg::*, Device, Loaded};
 
-/// Runs each snippet in a kernel of its own; it leaves its result in `%rd1`.
+/// Runs each snippet in a kernel of its own. The snippet leaves its result in `%rd1`.
 fn check(cases: &[(&str, u64)]) {
     let mut text =
         ".version 8.6\n.target sm_100a\n.address_size 64\n.global .align 8 .b8 data[64];\n".to_owned();
@@ -22,7 +22,7 @@ fn check(cases: &[(&str, u64)]) {
     }
 }
 
-/// A snippet whose result is 32 bits.
+/// Runs snippets whose results have 32 bits.
 fn check32(cases: &[(&str, u32)]) {
     let all: Vec<(String, u64)> = cases
         .iter()
@@ -294,7 +294,7 @@ fn control() {
     ]);
 }
 
-/// Three groups of one warp wait for each other, through calls and with sleeps: the last lane goes first.
+/// Three groups of a warp wait for each other, through calls and with sleeps. The last lane goes first.
 #[test]
 fn groups_of_a_warp_take_turns() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n
@@ -338,7 +338,7 @@ ret;
     assert_eq!(device.get::<u32>(out), [3]);
 }
 
-/// All blocks of a cooperative launch meet at the workspace, as cooperative groups of CUDA do.
+/// All blocks of a cooperative launch meet at the workspace, as in CUDA's cooperative groups.
 #[test]
 fn blocks_of_a_cooperative_launch_meet() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n
@@ -369,7 +369,7 @@ ret;
     assert_eq!(device.get::<u32>(out), [300 * 300]);
 }
 
-/// Parameters in registers, as old files have them, and structs by value in both directions.
+/// Parameters in registers, as in old files, and structs by value in both directions.
 #[test]
 fn parameters_of_functions() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n

@@ -4,7 +4,7 @@ use crate::support::{Arg::*, close, each};
 
 const TEXTS: [&str; 2] = [include_str!("../ptx/tensor.129.ptx"), include_str!("../ptx/tensor.135.ptx")];
 
-/// A half from a small multiple of 1/64, exactly; and back.
+/// Converts a small multiple of 1/64 to a half exactly; the function below converts back.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let exponent = ((bits >> 23) & 0xff) as i32 - 127;
@@ -78,7 +78,7 @@ fn matrix_instructions() {
         let product = |at: usize| (0..k).map(|i| a[at / n * k + i] * b[i * n + at % n]).sum::<f32>();
         close(&device.get(dc), &(0..m * n).map(product).collect::<Vec<_>>(), 1e-5);
 
-        // `b` by columns.
+        // `b` is stored by columns.
         let columns: Vec<u16> = (0..n * k).map(|at| half(b[at % k * n + at / k])).collect();
         let (db, dc) = (device.put(&columns), device.fresh((m * n * 4) as u64));
         let args = [P(da), P(db), P(dc), I(n as i32), I(k as i32)];
