@@ -102,7 +102,8 @@ fn write_symbols(folder: &Path, defined: &BTreeSet<String>) {
             let _ = writeln!(
                 code,
                 "    Symbol {{ name: {name:?}, first: ({version}), \
-                 address: unsafe {{ std::mem::transmute::<*const (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
+                 address: unsafe {{ \
+                 std::mem::transmute::<*const (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
             );
         }
     }

@@ -23,7 +23,8 @@ pub enum Error {
     NotFound(String),
     /// Every library found comes from another build.
     #[error(
-        "the simulated driver is of another build than this program: {0}; help: `cargo clean -p cuweave-sim-driver`, and build anew; workspaces with one target folder overwrite each other's driver"
+        "the simulated driver is of another build than this program: {0}; help: `cargo clean -p \
+         cuweave-sim-driver`, and build anew; workspaces with one target folder overwrite each other's driver"
     )]
     OtherBuild(String),
     /// The library could not be opened.

@@ -81,7 +81,8 @@ fn nodes_of_a_body_race_with_nodes_outside() {
     assert_eq!(graph.exec().run(&setup.context), FAILED);
     let report = only("race_inside");
     assert_eq!(report.kind, "race");
-    let missing = "an edge from node `race_outside` (src/plan.rs:3) to node `race_loop` (src/plan.rs:5), or back, is missing";
+    let missing = "an edge from node `race_outside` (src/plan.rs:3) to node `race_loop` (src/plan.rs:5), \
+                   or back, is missing";
     assert!(report.text.contains(missing), "{}", report.text);
 }
 
@@ -315,7 +316,8 @@ fn never_ends() {
     assert_eq!(report.kind, "turn-limit");
     assert_eq!(
         report.text,
-        "node `endless` (src/plan.rs:7) begins a turn after 50 turns of the launch's loops, and its condition is still not \
+        "node `endless` (src/plan.rs:7) begins a turn after 50 turns of the launch's loops, and its condition \
+         is still not \
          0; help: `CUWEAVE_SIM_TURNS` sets the limit"
     );
 }

@@ -109,7 +109,8 @@ fn compare(
                 let full = |at: usize| (at * size..(at + 1) * size).all(written);
                 if let Err(missing) = tally.add(verdict, extent.elements as usize, &full) {
                     tally.wrong.push(format!(
-                        "{name} {}: grid {grid:?}, block {block:?}, numbers {number}: {} elements of {size}: {verdict:?}, and {missing:?} is the first that is missing",
+                        "{name} {}: grid {grid:?}, block {block:?}, numbers {number}: {} elements of {size}: \
+                         {verdict:?}, and {missing:?} is the first that is missing",
                         followed.parameter, extent.elements
                     ));
                 }
@@ -283,12 +284,14 @@ fn random_kernel(random: &mut Random) -> String {
         if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
     // The guard keeps the store inside the buffer for every index.
     let body = format!(
-        "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, %rd2; {store}\nSKIP:\n"
+        "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, \
+         %rd2; {store}\nSKIP:\n"
     );
     match random.below(4) {
         0 => text.push_str(&format!("mov.u32 %r90, %r{index}; setp.ge.{ty} %p1, %r90, %r0; @%p1 ret;\n{body}")),
         1 => text.push_str(&format!(
-            "mov.u32 %r90, %r{index}; setp.lt.{ty} %p1, %r90, %r0; setp.ne.s32 %p2, %r{}, 3; and.pred %p3, %p1, %p2; @!%p3 bra END;\n{body}",
+            "mov.u32 %r90, %r{index}; setp.lt.{ty} %p1, %r90, %r0; setp.ne.s32 %p2, %r{}, 3; and.pred %p3, %p1, \
+             %p2; @!%p3 bra END;\n{body}",
             random.below(next)
         )),
         2 => text.push_str(&format!(

@@ -28,7 +28,9 @@ pub(super) fn add(
 }
 
 driver_calls! {
-    Call fn cuGraphConditionalHandleCreate(handle: *mut CUgraphConditionalHandle, graph: CUgraph, ctx: CUcontext, default: c_uint, flags: c_uint) {
+    Call fn cuGraphConditionalHandleCreate(
+        handle: *mut CUgraphConditionalHandle, graph: CUgraph, ctx: CUcontext, default: c_uint, flags: c_uint
+    ) {
         if handle.is_null() {
             return Err(Status::INVALID_VALUE);
         }

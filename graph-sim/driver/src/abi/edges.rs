@@ -89,7 +89,10 @@ driver_calls! {
         state().definitions.add_edges(graph, &edges)
     }
 
-    Call fn cuGraphAddDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
+    Call fn cuGraphAddDependencies_v2(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize
+    ) {
         let edges = edges(from, to, data, count)?;
         state().definitions.add_edges(graph, &edges)
     }
@@ -99,7 +102,10 @@ driver_calls! {
         state().definitions.remove_edges(graph, &edges)
     }
 
-    Call fn cuGraphRemoveDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
+    Call fn cuGraphRemoveDependencies_v2(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize
+    ) {
         let edges = edges(from, to, data, count)?;
         state().definitions.remove_edges(graph, &edges)
     }
@@ -108,7 +114,10 @@ driver_calls! {
         put_edges(&all(&state(), graph)?, Some(from), Some(to), NO_DATA, count)
     }
 
-    Call fn cuGraphGetEdges_v2(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+    Call fn cuGraphGetEdges_v2(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut CUgraphEdgeData,
+        count: *mut usize
+    ) {
         put_edges(&all(&state(), graph)?, Some(from), Some(to), data, count)
     }
 
@@ -116,7 +125,9 @@ driver_calls! {
         put_edges(&before(&state(), node)?, Some(nodes), None, NO_DATA, count)
     }
 
-    Call fn cuGraphNodeGetDependencies_v2(node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+    Call fn cuGraphNodeGetDependencies_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize
+    ) {
         put_edges(&before(&state(), node)?, Some(nodes), None, data, count)
     }
 
@@ -124,7 +135,9 @@ driver_calls! {
         put_edges(&behind(&state(), node)?, None, Some(nodes), NO_DATA, count)
     }
 
-    Call fn cuGraphNodeGetDependentNodes_v2(node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+    Call fn cuGraphNodeGetDependentNodes_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize
+    ) {
         put_edges(&behind(&state(), node)?, None, Some(nodes), data, count)
     }
 }

@@ -126,7 +126,10 @@ driver_calls! {
         std::fs::write(path, text).map_err(|_| Status::OPERATING_SYSTEM)
     }
 
-    Call fn cuUserObjectCreate(object: *mut CUuserObject, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, references: c_uint, flags: c_uint) {
+    Call fn cuUserObjectCreate(
+        object: *mut CUuserObject, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+        references: c_uint, flags: c_uint
+    ) {
         if object.is_null() || destroy.is_none() || flags != 1 || references == 0 || references > i32::MAX as u32 {
             return Err(Status::INVALID_VALUE);
         }

@@ -97,18 +97,34 @@ pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Resul
 }
 
 driver_calls! {
-    Call fn cuLaunchKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void, extra: *mut *mut c_void) {
-        let config = CUlaunchConfig { grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream, attrs: std::ptr::null_mut(), numAttrs: 0 };
+    Call fn cuLaunchKernel(
+        function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint,
+        shared: c_uint, stream: CUstream, each: *mut *mut c_void, extra: *mut *mut c_void
+    ) {
+        let config = CUlaunchConfig {
+            grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream,
+            attrs: std::ptr::null_mut(), numAttrs: 0
+        };
         launch(&config, function, each, extra)
     }
 
-    Call fn cuLaunchKernelEx(config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void) {
+    Call fn cuLaunchKernelEx(
+        config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void
+    ) {
         launch(&take(config)?, function, each, extra)
     }
 
-    Call fn cuLaunchCooperativeKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void) {
-        let mut cooperative = CUlaunchAttribute { id: kernel::COOPERATIVE, pad: [0; 4], value: [1, 0, 0, 0, 0, 0, 0, 0] };
-        let config = CUlaunchConfig { grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream, attrs: &mut cooperative, numAttrs: 1 };
+    Call fn cuLaunchCooperativeKernel(
+        function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint,
+        shared: c_uint, stream: CUstream, each: *mut *mut c_void
+    ) {
+        let mut cooperative = CUlaunchAttribute {
+            id: kernel::COOPERATIVE, pad: [0; 4], value: [1, 0, 0, 0, 0, 0, 0, 0]
+        };
+        let config = CUlaunchConfig {
+            grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream,
+            attrs: &mut cooperative, numAttrs: 1
+        };
         launch(&config, function, each, std::ptr::null_mut())
     }
 }

@@ -63,7 +63,10 @@ driver_calls! {
         create(link)
     }
 
-    Call fn cuLinkAddData_v2(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize, _name: *const c_char, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) {
+    Call fn cuLinkAddData_v2(
+        link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize, _name: *const c_char, _count: c_uint,
+        _options: *mut c_uint, _values: *mut *mut c_void
+    ) {
         add(link, kind, data, bytes)
     }
 

@@ -251,14 +251,19 @@ driver_calls! {
         prefetch(dptr, count, hstream, |state| of_device(state, device))
     }
 
-    Call fn cuMemPrefetchAsync_v2(dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream) {
+    Call fn cuMemPrefetchAsync_v2(
+        dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream
+    ) {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
         prefetch(dptr, count, hstream, |state| location(state, place, 1..=4))
     }
 
-    Call fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
+    Call fn cuMemPrefetchBatchAsync(
+        dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation,
+        firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream
+    ) {
         let mut state = state();
         let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         let to = batch_locations(&state, locations, firsts, places, count)?;
@@ -268,13 +273,18 @@ driver_calls! {
         Ok(())
     }
 
-    Call fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, hstream: CUstream) {
+    Call fn cuMemDiscardBatchAsync(
+        dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, hstream: CUstream
+    ) {
         let mut state = state();
         let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         ranges.into_iter().try_for_each(|(address, bytes)| discard(&state, address, bytes))
     }
 
-    Call fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
+    Call fn cuMemDiscardAndPrefetchBatchAsync(
+        dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation,
+        firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream
+    ) {
         let mut state = state();
         let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         let to = batch_locations(&state, locations, firsts, places, count)?;
@@ -289,7 +299,10 @@ driver_calls! {
         attribute(&state(), data, size, number, dptr, count)
     }
 
-    Call fn cuMemRangeGetAttributes(data: *mut *mut c_void, sizes: *mut usize, numbers: *mut c_uint, attributes: usize, dptr: CUdeviceptr, count: usize) {
+    Call fn cuMemRangeGetAttributes(
+        data: *mut *mut c_void, sizes: *mut usize, numbers: *mut c_uint, attributes: usize, dptr: CUdeviceptr,
+        count: usize
+    ) {
         let (data, sizes) = (take_all(data, attributes)?, take_all(sizes, attributes)?);
         let numbers = take_all(numbers, attributes)?;
         if attributes == 0 {

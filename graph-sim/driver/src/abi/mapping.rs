@@ -36,12 +36,16 @@ fn device_of(state: &State, properties: *const CUmemAllocationProp) -> Result<us
 }
 
 driver_calls! {
-    Call fn cuMemGetAllocationGranularity(granularity: *mut usize, properties: *const CUmemAllocationProp, option: c_uint) {
+    Call fn cuMemGetAllocationGranularity(
+        granularity: *mut usize, properties: *const CUmemAllocationProp, option: c_uint
+    ) {
         device_of(&state(), properties)?;
         if option > 1 { Err(Status::INVALID_VALUE) } else { put(granularity, GRANULARITY as usize) }
     }
 
-    Call fn cuMemAddressReserve(start: *mut CUdeviceptr, size: usize, alignment: usize, _wish: CUdeviceptr, flags: c_ulonglong) {
+    Call fn cuMemAddressReserve(
+        start: *mut CUdeviceptr, size: usize, alignment: usize, _wish: CUdeviceptr, flags: c_ulonglong
+    ) {
         if start.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }

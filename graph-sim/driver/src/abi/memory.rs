@@ -77,7 +77,9 @@ driver_calls! {
         allocate(dptr, bytes, Kind::Device)
     }
 
-    Call fn cuMemAllocPitch_v2(dptr: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint) {
+    Call fn cuMemAllocPitch_v2(
+        dptr: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint
+    ) {
         if !matches!(element, 4 | 8 | 16) || width == 0 || height == 0 || pitch.is_null() {
             return Err(Status::INVALID_VALUE);
         }

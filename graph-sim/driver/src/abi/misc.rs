@@ -70,7 +70,9 @@ driver_calls! {
         proc_address(name, place, version, std::ptr::null_mut())
     }
 
-    Query fn cuGetProcAddress_v2(name: *const c_char, place: *mut *mut c_void, version: c_int, _flags: u64, result: *mut c_uint) {
+    Query fn cuGetProcAddress_v2(
+        name: *const c_char, place: *mut *mut c_void, version: c_int, _flags: u64, result: *mut c_uint
+    ) {
         proc_address(name, place, version, result)
     }
 
@@ -101,7 +103,11 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let from = if iterator.is_null() { 0 } else { take(iterator)? };
-        let (lines, end) = if iterator.is_null() { log::since(log::position().wrapping_sub(u32::MAX)) } else { log::since(from) };
+        let (lines, end) = if iterator.is_null() {
+            log::since(log::position().wrapping_sub(u32::MAX))
+        } else {
+            log::since(from)
+        };
         let mut text = lines.join("\n").into_bytes();
         if !text.is_empty() {
             text.push(b'\n');

@@ -148,7 +148,10 @@ driver_calls! {
 
     Call fn cuModuleLoadData(module: *mut CUmodule, data: *const c_void) { load(module, image_bytes(data)?) }
 
-    Call fn cuModuleLoadDataEx(module: *mut CUmodule, data: *const c_void, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) {
+    Call fn cuModuleLoadDataEx(
+        module: *mut CUmodule, data: *const c_void, _count: c_uint, _options: *mut c_uint,
+        _values: *mut *mut c_void
+    ) {
         load(module, image_bytes(data)?)
     }
 
@@ -174,11 +177,17 @@ driver_calls! {
         variable(dptr, bytes, module, name)
     }
 
-    Call fn cuLibraryLoadData(library: *mut CUlibrary, data: *const c_void, _jit: *mut c_uint, _jit_values: *mut *mut c_void, _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint) {
+    Call fn cuLibraryLoadData(
+        library: *mut CUlibrary, data: *const c_void, _jit: *mut c_uint, _jit_values: *mut *mut c_void,
+        _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint
+    ) {
         load(library, image_bytes(data)?)
     }
 
-    Call fn cuLibraryLoadFromFile(library: *mut CUlibrary, path: *const c_char, _jit: *mut c_uint, _jit_values: *mut *mut c_void, _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint) {
+    Call fn cuLibraryLoadFromFile(
+        library: *mut CUlibrary, path: *const c_char, _jit: *mut c_uint, _jit_values: *mut *mut c_void,
+        _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint
+    ) {
         load_file(library, path)
     }
 

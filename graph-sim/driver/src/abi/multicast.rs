@@ -60,7 +60,8 @@ pub(super) fn completed(call: &str, handle: Handle) -> Result<MutexGuard<'static
     let patience = state.options.patience;
     drop(state);
     let text = format!(
-        "`{call}` waits for all devices of a multicast object, which has {added} of {wanted}, and nothing has added the others for {patience} ms"
+        "`{call}` waits for all devices of a multicast object, which has {added} of {wanted}, and nothing has \
+         added the others for {patience} ms"
     );
     Err(report("deadlock", Status::TIMEOUT, text))
 }
@@ -123,11 +124,16 @@ driver_calls! {
         state.memory.add_to_multicast(handle, device)
     }
 
-    Call fn cuMulticastBindMem(handle: Handle, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindMem(
+        handle: Handle, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong
+    ) {
         bind("cuMulticastBindMem", handle, None, offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
-    Call fn cuMulticastBindMem_v2(handle: Handle, dev: CUdevice, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindMem_v2(
+        handle: Handle, dev: CUdevice, offset: usize, memory: Handle, at: usize, size: usize,
+        flags: c_ulonglong
+    ) {
         bind("cuMulticastBindMem_v2", handle, Some(dev), offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
@@ -135,7 +141,9 @@ driver_calls! {
         bind("cuMulticastBindAddr", handle, None, offset, size, flags, |state| memory_at(state, memory, size))
     }
 
-    Call fn cuMulticastBindAddr_v2(handle: Handle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindAddr_v2(
+        handle: Handle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong
+    ) {
         bind("cuMulticastBindAddr_v2", handle, Some(dev), offset, size, flags, |state| memory_at(state, memory, size))
     }
 
@@ -145,7 +153,9 @@ driver_calls! {
         let device = state.device(dev)?;
         if state.memory.unbind_multicast(handle, device, offset as u64, size as u64)?.is_none() {
             drop(state);
-            let text = format!("`cuMulticastUnbind` of {size} bytes at {offset}, which are no binding of device {device}");
+            let text = format!(
+                "`cuMulticastUnbind` of {size} bytes at {offset}, which are no binding of device {device}"
+            );
             return Err(report("multicast-unbind", Status::INVALID_VALUE, text));
         }
         Ok(())

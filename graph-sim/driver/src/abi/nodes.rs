@@ -328,15 +328,24 @@ fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
 }
 
 driver_calls! {
-    Call fn cuGraphAddKernelNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
+    Call fn cuGraphAddKernelNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_KERNEL_NODE_PARAMS_v1
+    ) {
         add(node, graph, nodes, count, |state| kernel_op(state, &widen(take(params)?)))
     }
 
-    Call fn cuGraphAddKernelNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS) {
+    Call fn cuGraphAddKernelNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_KERNEL_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |state| kernel_op(state, &take(params)?))
     }
 
-    Call fn cuGraphAddMemcpyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
+    Call fn cuGraphAddMemcpyNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_MEMCPY3D, ctx: CUcontext
+    ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
             let op = copy_op(&take(params)?)?;
@@ -345,18 +354,26 @@ driver_calls! {
         })
     }
 
-    Call fn cuGraphAddMemsetNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
+    Call fn cuGraphAddMemsetNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext
+    ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
             Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
         })
     }
 
-    Call fn cuGraphAddHostNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_HOST_NODE_PARAMS) {
+    Call fn cuGraphAddHostNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_HOST_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |_| host_op(&take(params)?))
     }
 
-    Call fn cuGraphAddChildGraphNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, child: CUgraph) {
+    Call fn cuGraphAddChildGraphNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, child: CUgraph
+    ) {
         if node.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -369,34 +386,52 @@ driver_calls! {
         add(node, graph, nodes, count, |_| Ok(Op::Empty))
     }
 
-    Call fn cuGraphAddEventRecordNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
+    Call fn cuGraphAddEventRecordNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent
+    ) {
         add(node, graph, nodes, count, |state| event(state, handle).map(Op::Record))
     }
 
-    Call fn cuGraphAddEventWaitNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
+    Call fn cuGraphAddEventWaitNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent
+    ) {
         add(node, graph, nodes, count, |state| event(state, handle).map(Op::Wait))
     }
 
-    Call fn cuGraphAddMemAllocNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
+    Call fn cuGraphAddMemAllocNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS
+    ) {
         let mut p = take(params)?;
         add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
         p.dptr = address(&state(), take(node)?)?;
         put(params, p)
     }
 
-    Call fn cuGraphAddMemFreeNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr) {
+    Call fn cuGraphAddMemFreeNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr
+    ) {
         add(node, graph, nodes, count, |_| Ok(Op::Free(dptr)))
     }
 
-    Call fn cuGraphAddNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUgraphNodeParams) {
+    Call fn cuGraphAddNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *mut CUgraphNodeParams
+    ) {
         add_any(node, graph, dependencies(nodes, NO_DATA, count)?, params)
     }
 
-    Call fn cuGraphAddNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, params: *mut CUgraphNodeParams) {
+    Call fn cuGraphAddNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize, params: *mut CUgraphNodeParams
+    ) {
         add_any(node, graph, dependencies(nodes, data, count)?, params)
     }
 
-    Call fn cuGraphAddNode_v3(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, params: *mut CUgraphNodeParams) {
+    Call fn cuGraphAddNode_v3(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize, params: *mut CUgraphNodeParams
+    ) {
         add_any(node, graph, dependencies(nodes, data, count)?, params)
     }
 
@@ -528,7 +563,8 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
         match &state().definitions.node(node)?.op {
-            Op::Kernel(launch) if number <= 18 => put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
+            Op::Kernel(launch) if number <= 18 =>
+                put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
             _ => Err(Status::INVALID_VALUE),
         }
     }

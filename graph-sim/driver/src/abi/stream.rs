@@ -206,7 +206,10 @@ driver_calls! {
         put(device, state.context(context)?.device as CUdevice)
     }
 
-    Call fn cuStreamAddCallback(stream: CUstream, callback: Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>, data: *mut c_void, flags: c_uint) {
+    Call fn cuStreamAddCallback(
+        stream: CUstream, callback: Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>,
+        data: *mut c_void, flags: c_uint
+    ) {
         let callback = callback.ok_or(Status::INVALID_VALUE)?;
         let mut state = state();
         state.stream_context(stream)?;
@@ -308,9 +311,15 @@ driver_calls! {
         capture::begin(&mut state(), stream, mode, None, Vec::new())
     }
 
-    Call fn cuStreamBeginCaptureToGraph(stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, mode: c_uint) {
+    Call fn cuStreamBeginCaptureToGraph(
+        stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize,
+        mode: c_uint
+    ) {
         let nodes = take_all(nodes, count)?;
-        if mode > 2 || !data.is_null() && take_all(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default()) {
+        if mode > 2
+            || !data.is_null()
+                && take_all(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default())
+        {
             return Err(Status::INVALID_VALUE);
         }
         let mut state = state();
@@ -338,14 +347,23 @@ driver_calls! {
     }
 
     Call fn cuStreamGetCaptureInfo(stream: CUstream, status: *mut c_uint, id: *mut u64) {
-        capture_info(stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
+        capture_info(
+            stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut(),
+            std::ptr::null_mut()
+        )
     }
 
-    Call fn cuStreamGetCaptureInfo_v2(stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph, nodes: *mut *const CUgraphNode, count: *mut usize) {
+    Call fn cuStreamGetCaptureInfo_v2(
+        stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph,
+        nodes: *mut *const CUgraphNode, count: *mut usize
+    ) {
         capture_info(stream, status, id, graph, nodes, std::ptr::null_mut(), count)
     }
 
-    Call fn cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph, nodes: *mut *const CUgraphNode, edges: *mut *const CUgraphEdgeData, count: *mut usize) {
+    Call fn cuStreamGetCaptureInfo_v3(
+        stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph,
+        nodes: *mut *const CUgraphNode, edges: *mut *const CUgraphEdgeData, count: *mut usize
+    ) {
         capture_info(stream, status, id, graph, nodes, edges, count)
     }
 
@@ -353,7 +371,9 @@ driver_calls! {
         update_capture(stream, nodes, count, flags)
     }
 
-    Call fn cuStreamUpdateCaptureDependencies_v2(stream: CUstream, nodes: *mut CUgraphNode, _data: *const CUgraphEdgeData, count: usize, flags: c_uint) {
+    Call fn cuStreamUpdateCaptureDependencies_v2(
+        stream: CUstream, nodes: *mut CUgraphNode, _data: *const CUgraphEdgeData, count: usize, flags: c_uint
+    ) {
         update_capture(stream, nodes, count, flags)
     }
 }

@@ -198,7 +198,8 @@ mod tests {
                     }
                     Step::Finish(node) => {
                         checker.meet(node);
-                        let mut touched = if overlapped.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
+                        let mut touched =
+                            if overlapped.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
                         touched.extend(kernels[node].touched(false));
                         checker.touched(node, &touched, &|_| String::new());
                         checker.end(node, kernels[node].waits);

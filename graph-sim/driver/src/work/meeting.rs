@@ -207,7 +207,8 @@ pub fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Gu
 
 fn deadlock(state: &State, name: &str, what: &str) -> Report {
     let text = format!(
-        "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does is enqueued behind this work, which the simulator does when it is enqueued",
+        "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does \
+         is enqueued behind this work, which the simulator does when it is enqueued",
         state.options.patience
     );
     report("deadlock", Status::LAUNCH_TIMEOUT, name, text)

@@ -52,7 +52,8 @@ fn each_thread_has_its_own_elements() {
     clean("its own, twice", "ld.global.u32 %r4, [%rd3]; add.u32 %r4, %r4, %r3; st.global.u32 [%rd3], %r4;");
     clean(
         "its own byte of a word",
-        "cvt.u64.u32 %rd6, %r3; add.u64 %rd6, %rd1, %rd6; add.u32 %r4, %r3, 1; st.global.u8 [%rd6], %r4; ld.global.u8 %r5, [%rd6];",
+        "cvt.u64.u32 %rd6, %r3; add.u64 %rd6, %rd1, %rd6; add.u32 %r4, %r3, 1; st.global.u8 [%rd6], %r4; \
+         ld.global.u8 %r5, [%rd6];",
     );
     clean("all read the same", "ld.global.u32 %r4, [%rd1]; st.global.u32 [%rd4], %r3;");
     clean("all write the same", "mov.u32 %r4, 7; st.global.u32 [%rd1], %r4;");
@@ -74,7 +75,8 @@ ld.global.u32 %r5, [%rd6]; add.u32 %r5, %r5, %r3; add.u32 %r5, %r5, 1; st.global
     found(
         "a barrier orders no blocks",
         "add.u32 %r4, %r3, 1; st.global.u32 [%rd3], %r4; bar.sync 0; xor.b32 %r4, %r3, 64; mul.wide.u32 %rd6, %r4, 4;
-add.u64 %rd6, %rd1, %rd6; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;",
+add.u64 %rd6, %rd1, %rd6; \
+                 ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;",
     );
     found(
         "a plain write beside atomics",
@@ -84,7 +86,8 @@ add.u64 %rd6, %rd1, %rd6; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;"
 
 #[test]
 fn warps_of_a_block() {
-    let other = "xor.b32 %r4, %r3, 32; mul.wide.u32 %rd6, %r4, 4; add.u64 %rd6, %rd1, %rd6; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;";
+    let other = "xor.b32 %r4, %r3, 32; mul.wide.u32 %rd6, %r4, 4; add.u64 %rd6, %rd1, %rd6; \
+                 ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;";
     let own = "add.u32 %r4, %r3, 1; st.global.u32 [%rd3], %r4;";
     let text = found("no barrier", &format!("{own} {other}"));
     assert!(text.contains("since the last barrier"), "{text}");

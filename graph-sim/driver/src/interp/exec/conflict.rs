@@ -281,7 +281,8 @@ impl Worker<'_> {
                 };
                 let does = if writes { "writes" } else { "reads" };
                 let what = format!(
-                    "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",
+                    "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used \
+                     since the last barrier",
                     warp.number
                 );
                 let lane_fault = LaneFault::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);

@@ -221,7 +221,10 @@ mod tests {
                 (FloatOp::Fma, a.mul_add(b, c)), (FloatOp::Sqrt, a.sqrt()), (FloatOp::Rcp, 1.0 / a),
             ] {
                 let ours = f32::from_bits(float(&spec(op, Type::F32, Mode::Nearest), bits(a), bits(b), bits(c)) as u32);
-                prop_assert!(ours.to_bits() == host.to_bits() || (ours.is_nan() && host.is_nan()), "{op:?} {a} {b} {c}");
+                prop_assert!(
+                    ours.to_bits() == host.to_bits() || (ours.is_nan() && host.is_nan()),
+                    "{op:?} {a} {b} {c}"
+                );
             }
         }
 
@@ -229,7 +232,8 @@ mod tests {
         #[test]
         fn directed_modes_enclose(a in -1e10f64..1e10, b in -1e10f64..1e10, c in -1e10f64..1e10) {
             for op in [FloatOp::Add, FloatOp::Mul, FloatOp::Div, FloatOp::Fma] {
-                let go = |mode| f64::from_bits(float(&spec(op, Type::F64, mode), a.to_bits(), b.to_bits(), c.to_bits()));
+                let go = |mode|
+                    f64::from_bits(float(&spec(op, Type::F64, mode), a.to_bits(), b.to_bits(), c.to_bits()));
                 let (down, near, up) = (go(Mode::Down), go(Mode::Nearest), go(Mode::Up));
                 prop_assert!(down <= near && near <= up && up <= down.next_up(), "{op:?} {down} {near} {up}");
                 let zero = go(Mode::Zero);
