@@ -22,7 +22,6 @@ macro_rules! widths {
     };
 }
 
-/// Applies a function to each half of a 16-bit pair.
 fn pairs(a: u64, b: u64, f: impl Fn(u64, u64) -> u64) -> u64 {
     let one = |shift: u32| f(a >> shift & 0xffff, b >> shift & 0xffff) & 0xffff;
     one(16) << 16 | one(0)
@@ -44,7 +43,6 @@ fn double(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// Shifts left. A shift by the width or more gives 0.
 fn shift_left(value: u64, by: u64, width: u64) -> u64 {
     if by as u32 as u64 >= width { 0 } else { value << (by as u32) & (u64::MAX >> (64 - width)) }
 }
@@ -149,7 +147,6 @@ fn unary(op: One, ty: Type) -> Option<Map1> {
     }
 }
 
-/// Returns the function for the width of a bit type of 16, 32 or 64 bits.
 fn of_bits(ty: Type, short: Map1, word: Map1, long: Map1) -> Option<Map1> {
     match ty {
         Type::B16 => Some(short),
@@ -159,7 +156,6 @@ fn of_bits(ty: Type, short: Map1, word: Map1, long: Map1) -> Option<Map1> {
     }
 }
 
-/// Returns the position of the highest set bit; all ones if there is none.
 fn find(value: u64) -> u64 {
     if value == 0 { 0xffff_ffff } else { u64::from(63 - value.leading_zeros()) }
 }
@@ -192,7 +188,6 @@ fn insert(a: u64, b: u64, position: u64, length: u64, width: u32) -> u64 {
     b & !mask | a << position & mask
 }
 
-/// Returns a fast function for doubles, and for singles without modifiers.
 fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
     Some(match (op, ty, flush) {
         (FloatOp::Add, Type::F32, false) => Op2::Two(|a, b| bits(single(a) + single(b))),
@@ -286,7 +281,6 @@ fn one<'m>(
     Ok(())
 }
 
-/// Decodes an instruction of three or more sources: `a`, `b`, and the others.
 fn many<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -332,7 +326,6 @@ fn many<'m>(
         }
         (Many::Bfi, [length]) => {
             let length = decoder.value(length, Type::U32)?;
-            // Packs position and length into one row.
             let field = decoder.temporary();
             decoder.code.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
             let f: Map3 = match ty {
