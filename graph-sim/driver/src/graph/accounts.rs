@@ -13,6 +13,7 @@ pub fn free(state: &mut State, address: u64) -> Result {
 /// The granularity of the memory that graphs reserve.
 const STEP: u64 = 32 << 20;
 
+/// Counts an allocation or a free of graph memory on a device. `change` is in bytes.
 pub fn count_graph_memory(state: &mut State, device: usize, change: i64) {
     let Some(device) = state.devices.get_mut(device) else { return };
     device.graph_used.0 = device.graph_used.0.saturating_add_signed(change);

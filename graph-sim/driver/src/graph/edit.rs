@@ -14,6 +14,7 @@ use crate::state::op::Op;
 use crate::state::place;
 
 impl GraphDefinitions {
+    /// Checks the dependencies of a new node: nodes of the graph, each at most once, with valid edge data.
     pub(super) fn check_dependencies(
         &self,
         graph: u64,

@@ -126,7 +126,9 @@ pub(super) struct Outcome {
     result: std::result::Result<(), Report>,
 }
 
+/// The locked state of the driver.
 pub(super) type Guard = MutexGuard<'static, State>;
+/// The report that ends the launch, if there is one.
 pub(super) type Checked = std::result::Result<(), Report>;
 
 impl Execution<'_> {
@@ -362,6 +364,7 @@ impl Execution<'_> {
         (state, result)
     }
 
+    /// Passes the end of a node to the checks. `waited` is true if the node executed its wait.
     pub(super) fn end(&mut self, at: usize, waited: bool) {
         if self.checked {
             self.checker.end(at, waited);

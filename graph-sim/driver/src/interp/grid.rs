@@ -23,6 +23,7 @@ impl Blocks {
     }
 }
 
+/// Returns the number of elements in a box.
 pub(crate) fn volume(sizes: [u32; 3]) -> u64 {
     sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)
 }

@@ -169,6 +169,7 @@ impl Backing {
         Ok(Backing { data, owner, marks: Marks::new(size)?, mirrors: None, _bytes: bytes })
     }
 
+    /// Returns the bytes.
     pub fn data(&self) -> *mut u8 {
         self.data
     }

@@ -348,6 +348,7 @@ impl Memory {
         Ok(())
     }
 
+    /// Takes bytes from the budget of a device. Returns an error if it has too few left.
     pub(super) fn charge(&mut self, device: usize, size: u64) -> Result {
         let used = self.used.get_mut(device).ok_or(Status::INVALID_DEVICE)?;
         if size > self.total - *used {
@@ -364,6 +365,7 @@ impl Memory {
         self.used[device] -= size;
     }
 
+    /// Adds an allocation to the live ones.
     pub(super) fn enter(
         &mut self,
         base: u64,

@@ -38,6 +38,7 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// Sets the value on behalf of the current launch.
     pub fn set(&self, value: u32) {
         self.value.store(u64::from(value) | SET, Ordering::SeqCst);
     }

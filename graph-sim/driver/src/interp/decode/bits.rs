@@ -218,6 +218,7 @@ fn logic<'m>(
     Ok(())
 }
 
+/// Decodes `testp`.
 pub fn testp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = i.types().next_back().ok_or_else(String::new)?;
     let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };

@@ -74,6 +74,7 @@ const COMPARISONS: [&str; 18] = [
     "num", "nan",
 ];
 
+/// Returns the Boolean operation that combines a comparison with a predicate.
 pub fn combine(op: &str) -> Option<Map2> {
     Some(match op {
         "and" => |a, b| a & b,
@@ -83,7 +84,7 @@ pub fn combine(op: &str) -> Option<Map2> {
     })
 }
 
-/// Emits a comparison, and its combination with a predicate if there is one.
+/// Emits a comparison and returns the row of its result.
 fn comparison<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -105,6 +106,7 @@ fn comparison<'m>(
     Ok(result)
 }
 
+/// Decodes `setp`.
 pub fn setp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = i.types().next_back().ok_or_else(String::new)?;
     let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -178,6 +180,7 @@ fn setp_packed<'m>(
     Ok(())
 }
 
+/// Decodes `set`, whose result is a number.
 pub fn set<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let types: Vec<Type> = i.types().collect();
     let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };

@@ -48,12 +48,14 @@ pub struct Emitter<'d> {
 }
 
 impl Emitter<'_> {
+    /// Begins a PTX instruction with its line and guard.
     pub fn begin(&mut self, line: u32, guard: Slot, negated: bool) {
         self.line = line;
         self.first = self.insts.len();
         self.guard = (guard, negated);
     }
 
+    /// Appends an operation to the current PTX instruction.
     pub fn emit(&mut self, op: Op) {
         let counts = self.insts.len() == self.first;
         let (guard, negated) = self.guard;
@@ -68,6 +70,7 @@ impl Emitter<'_> {
 }
 
 impl Decoder<'_, '_> {
+    /// Reserves bytes in the frame and returns their offset.
     pub fn reserve(&mut self, size: u64, align: u64) -> Result<u32> {
         let start = u64::from(self.function.frame).next_multiple_of(align.max(1));
         match start.checked_add(size) {
@@ -79,6 +82,7 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// Returns a new row.
     pub fn temporary(&mut self) -> Slot {
         self.function.slots += 1;
         self.function.slots - 1
@@ -95,6 +99,7 @@ impl Decoder<'_, '_> {
         slot
     }
 
+    /// Returns the row of a constant.
     pub fn constant(&mut self, value: u64) -> Slot {
         self.init(Init::Const(value))
     }
@@ -109,12 +114,14 @@ impl Decoder<'_, '_> {
         slot
     }
 
+    /// Records that the function names a shared variable.
     pub fn uses_shared(&mut self, number: u32) {
         if !self.function.shared.contains(&number) {
             self.function.shared.push(number);
         }
     }
 
+    /// Records that the function calls another one.
     pub fn calls(&mut self, number: u32) {
         if !self.function.callees.contains(&number) {
             self.function.callees.push(number);

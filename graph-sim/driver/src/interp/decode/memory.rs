@@ -64,6 +64,7 @@ fn atomic(op: &str, ty: Type) -> Option<Map3> {
 
 const ATOMICS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
 
+/// Decodes `mapa`.
 pub fn mapa<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     // A cluster is one block, so the address maps to itself.
     let [d, a, _] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
@@ -72,6 +73,7 @@ pub fn mapa<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
+/// Decodes `createpolicy`. Cache policies have no effect here.
 pub fn createpolicy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let d = i.operands.first().ok_or_else(String::new)?;
     let (d, zero) = (decoder.result(d)?, decoder.constant(0));
@@ -119,6 +121,7 @@ fn target<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, operand: &Oper
     Ok(At { strong, ..decoder.at(address, space)? })
 }
 
+/// Decodes a load.
 pub fn load<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = element(i)?;
     let [d, address, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -139,6 +142,7 @@ pub fn load<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
+/// Decodes a store.
 pub fn store<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = element(i)?;
     let [address, value, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -202,6 +206,7 @@ fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<Update> {
     })
 }
 
+/// Decodes `cvta`.
 pub fn cvta<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let (d, a) = (decoder.result(d)?, decoder.value(a, Type::U64)?);
@@ -218,6 +223,7 @@ pub fn cvta<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
+/// Decodes `isspacep`.
 pub fn isspacep<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let (p, a) = (decoder.result(p)?, decoder.value(a, Type::U64)?);
@@ -315,6 +321,7 @@ fn bulk_copy<'m>(
     Ok(())
 }
 
+/// Decodes `mbarrier` instructions.
 pub fn mbarrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let space = space(i)?;
     if i.has("pending_count") {

@@ -8,6 +8,7 @@ use crate::interp::number::{ConvertSpec, Mode, format};
 use cuweave_ptx::isa::{self, Register, Threads};
 use cuweave_ptx::{Instruction, Operand, Type};
 
+/// Decodes `mov`.
 pub fn mov<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let ty = i.types().next_back().ok_or_else(String::new)?;
@@ -128,6 +129,7 @@ fn cvt_pack<'m>(
     Ok(())
 }
 
+/// Decodes `cvt`.
 pub fn cvt<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let types: Vec<Type> = i.types().collect();
     let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };

@@ -47,6 +47,7 @@ pub struct Barrier {
 /// The number of barriers: 16 named ones, and the cluster's.
 pub const BARRIERS: usize = 17;
 
+/// A block that has begun: its memory, its barriers and its warps.
 pub struct Block {
     pub id: [u32; 3],
     /// The number of the block among the blocks that run.

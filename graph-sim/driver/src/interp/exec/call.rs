@@ -22,6 +22,7 @@ struct FrameBase {
     local: u32,
 }
 
+/// Returns from a call. Lanes without a caller end.
 pub fn ret(warp: &mut Warp, worker: &Worker, active: u32, mask: u32) {
     let pc = warp.pc[active.trailing_zeros() as usize];
     warp.stand(mask & !active, pc + 1);
@@ -94,6 +95,7 @@ fn pass(
     }
 }
 
+/// Calls a function of the module, or one of the device runtime.
 pub fn call(
     warp: &mut Warp,
     worker: &mut Worker,

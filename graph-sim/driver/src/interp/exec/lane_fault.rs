@@ -16,10 +16,12 @@ impl LaneFault {
         Self { kind, lane: 0, address: 0, size: 0, message: message.into() }
     }
 
+    /// Returns a fault of an access.
     pub fn access(kind: FaultKind, address: u64, size: u32, message: String) -> Self {
         Self { kind, lane: 0, address, size, message }
     }
 
+    /// Attributes the fault to a lane.
     pub fn of_lane(self, lane: u32) -> Self {
         Self { lane, ..self }
     }

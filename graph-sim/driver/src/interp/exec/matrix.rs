@@ -95,6 +95,7 @@ fn set_element(
     *row = *row & !mask | value << shift & mask;
 }
 
+/// Executes a matrix instruction. All 32 lanes must take part.
 pub fn matrix(
     warp: &mut Warp,
     worker: &mut Worker,

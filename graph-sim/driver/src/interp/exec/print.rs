@@ -13,6 +13,7 @@ use crate::interp::space::Setter;
 /// The maximum length of a text.
 const TEXT: usize = 1 << 16;
 
+/// Executes a call of a function of the device runtime, one lane after the other.
 pub fn system(
     warp: &mut Warp,
     worker: &mut Worker,

@@ -42,6 +42,7 @@ impl Object {
     }
 }
 
+/// Executes `cp.async`.
 pub fn copy(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -81,6 +82,7 @@ pub fn copy(
     Ok(())
 }
 
+/// Executes `cp.async.bulk` and `cp.reduce.async.bulk`.
 pub fn bulk_copy(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -131,6 +133,7 @@ pub fn bulk_copy(
     Ok(())
 }
 
+/// Executes an operation on an `mbarrier` object.
 pub fn mbarrier(
     warp: &mut Warp,
     worker: &mut Worker,

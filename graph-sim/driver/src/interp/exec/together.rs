@@ -91,6 +91,7 @@ pub fn gather(warp: &mut Warp, base: usize, active: u32, mask: u32, wanted: u32)
     Some(here)
 }
 
+/// Executes a collective of the warp once all lanes of its mask have arrived.
 pub fn collective(warp: &mut Warp, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, LaneFault> {
     let members = match *op {
         Op::SyncWarp(members) | Op::Elect(_, _, members) => members,

@@ -4,6 +4,7 @@ use super::lane_turns::LaneTurns;
 use super::lanes::Lanes;
 use crate::interp::code::{NONE, Reduction, Slot};
 
+/// The mask of all lanes.
 pub const ALL: u32 = u32::MAX;
 
 /// One value per lane.
@@ -17,6 +18,7 @@ pub struct Frame {
     pub function: u32,
 }
 
+/// A warp that has begun.
 pub struct Warp {
     pub number: u32,
     /// The lanes that have not ended.
@@ -51,6 +53,7 @@ pub struct LocalMemory {
 }
 
 impl LocalMemory {
+    /// Grows the local memory of a lane to hold its current frame.
     pub fn grow(&mut self, lane: u32, frame: u32) {
         let at = lane as usize;
         let words = (self.base[at] + frame).div_ceil(8) as usize;
@@ -84,6 +87,7 @@ impl BarrierWaits {
         BarrierWaits { lanes: 0, barrier: [0; 32], reduction: [None; 32] }
     }
 
+    /// Records that lanes wait at a barrier.
     pub fn wait(&mut self, active: u32, id: u8) {
         self.lanes |= active;
         for lane in Lanes(active) {
@@ -129,10 +133,12 @@ pub enum Flow {
 }
 
 impl Warp {
+    /// Returns true if a lane can execute.
     pub fn runs(&self) -> bool {
         self.ready != 0
     }
 
+    /// Returns true if a lane has not ended.
     pub fn waits(&self) -> bool {
         self.live != 0
     }
@@ -177,16 +183,19 @@ impl Warp {
         }
     }
 
+    /// Returns a copy of a row.
     pub fn row(&self, base: usize, slot: Slot) -> Row {
         self.rows[base + slot as usize]
     }
 
+    /// Sets the value of one lane, unless the slot is [`NONE`].
     pub fn set(&mut self, base: usize, slot: Slot, lane: u32, value: u64) {
         if slot != NONE {
             self.rows[base + slot as usize][lane as usize] = value;
         }
     }
 
+    /// Sets the values of the lanes in `mask`.
     #[inline]
     pub fn put(&mut self, base: usize, slot: Slot, mask: u32, f: impl Fn(usize) -> u64) {
         let row = &mut self.rows[base + slot as usize];

@@ -142,11 +142,13 @@ impl Watch {
         Some(Watch { clock, met, count, pages: Default::default() })
     }
 
+    /// Advances the clock and returns the new time.
     #[inline]
     pub fn tick(&self) -> u32 {
         (self.clock.fetch_add(1, Ordering::SeqCst) + 1).min(LAST + 1) as u32
     }
 
+    /// Returns the time of the last event of a block that may order it with other blocks.
     #[inline]
     pub fn met(&self, block: u64) -> &AtomicU32 {
         &self.met[(block % SLOTS) as usize]
