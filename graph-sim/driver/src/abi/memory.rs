@@ -201,7 +201,6 @@ driver_calls! {
             }
             match state.memory.find(pointer) {
                 Some(found) => pointer_attribute(data, number, pointer, found)?,
-                // For unknown memory, every attribute is null.
                 None => match number {
                     2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
                     9 => put(data.cast::<i32>(), -2)?,

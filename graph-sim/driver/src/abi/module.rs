@@ -139,7 +139,6 @@ fn name(place: *mut *const c_char, function: CUfunction) -> Result {
         names.push(name);
         names.len() - 1
     });
-    // The bytes of a `CString` do not move when the list grows.
     put(place, names[at].as_ptr())
 }
 

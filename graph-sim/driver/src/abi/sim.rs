@@ -205,7 +205,6 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
         if shape.buffers.len() != count || !told.zip(&addresses).all(fits) {
             return Err(Status::INVALID_VALUE);
         }
-        // The shape must not change during a launch.
         let shape = Arc::get_mut(shape).ok_or(Status::NOT_READY)?;
         for (of, address) in shape.buffers.iter_mut().zip(addresses) {
             of.buffer.address = address;
@@ -377,7 +376,6 @@ pub unsafe extern "C" fn cuweaveSimCalls(
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     enter("cuweaveSimLive", false, Kind::Basic, &mut || {
         let state = state();
-        // Mapped memory is counted by its ranges and physical memory.
         let kept =
             |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant | memory::Kind::Mapped);
         let (mut allocations, mut bytes) = state.memory.count_mappings();

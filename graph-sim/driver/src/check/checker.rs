@@ -191,7 +191,6 @@ impl<'a> Checker<'a> {
         self.note_touched(start, end);
         self.cut(start);
         self.cut(end);
-        // The cells are borrowed during the loop.
         let mut cells = std::mem::take(&mut self.cells);
         let mut conflicts: Vec<(Accessor, Range<u64>)> = Vec::new();
         let mut gaps = Vec::new();
@@ -372,7 +371,6 @@ mod tests {
             for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
                 checker.touched(node, &program[node].1, &|_| String::new());
             }
-            // There is a report exactly if there is a race.
             prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
             prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
         }

@@ -231,7 +231,6 @@ fn permitted(old: &Op, new: &Op) -> Update {
                 Update::ParametersChanged
             }
         }
-        // No update changes the context of a node.
         (Op::Fill(old), Op::Fill(new))
             if old.context.zip(new.context).is_some_and(|(old, new)| old != new) =>
         {

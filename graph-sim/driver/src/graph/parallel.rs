@@ -79,7 +79,6 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
             agenda.done(event);
         }
         if agenda.exclusive.len() == count {
-            // Only other threads can end these rendezvous: no step of this launch is left to do it.
             let meetings: Vec<usize> = waiting.iter().map(|&(event, _)| event).collect();
             let result;
             (state, result) = execution.await_one(state, plan, &meetings);
@@ -123,7 +122,6 @@ fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -
             }
             let Ok((event, outcome)) = take.recv() else { break };
             under_way -= 1;
-            // A panic of the simulator is passed on to the exported function.
             let taken = execution.take_in(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
             if result.is_ok() {
                 result = taken;

@@ -151,7 +151,6 @@ fn execute(mut state: Guard, run: &Run) -> Result {
     {
         state.break_context(run.context, status);
     }
-    // Reports of later copies to the host can then name these buffers.
     for buffer in run.shape.buffers.iter().map(|of| &of.buffer).filter(|buffer| !buffer.planned) {
         state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
     }

@@ -66,7 +66,6 @@ impl Execution<'_> {
             if ran.is_err() {
                 break ran;
             }
-            // The exit follows all nodes of the iteration.
             tested_by = Branch::exit(at);
         };
         if self.checked {
@@ -86,7 +85,6 @@ impl Execution<'_> {
         node: &Conditional,
     ) -> Result<Option<usize>, Report> {
         if self.checked && by != at {
-            // The exit starts after each iteration.
             self.checker.start(by);
             self.checker.meet(by);
         }

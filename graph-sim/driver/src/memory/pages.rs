@@ -337,7 +337,6 @@ mod tests {
             }
         });
         assert_eq!((of(found), found.migrated), (faults(4, 4), 6));
-        // A prefetch avoids the faults.
         let found = counted(|| {
             memory.prefetch(all.clone(), (2, 0));
             memory.access(HOST, all.clone(), true);
@@ -360,7 +359,6 @@ mod tests {
             memory.access(0, all.clone(), false);
         });
         assert_eq!(of(found), faults(1, 1));
-        // A mapped page is accessed remotely.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| {

@@ -159,7 +159,6 @@ impl Memory {
                 wrapped = true;
                 start = FIRST.next_multiple_of(align);
             }
-            // The last allocation or range that begins before the end of this one must end before its start.
             match self.occupied(start + size) {
                 Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(align),
                 _ => break,
@@ -250,7 +249,6 @@ impl Memory {
     /// Allocates managed memory. If `host` is true, only the host may access it at first, on devices without
     /// concurrent access.
     pub fn allocate_managed(&mut self, size: u64, host: bool, device: usize, context: u64) -> Result<u64> {
-        // Without concurrent access, all of it must fit into the device's memory.
         if !config().concurrent && size > self.total.saturating_sub(self.used(device) + self.managed) {
             return Err(Status::OUT_OF_MEMORY);
         }
@@ -355,7 +353,6 @@ impl Memory {
             return Err(Status::OUT_OF_MEMORY);
         }
         *used += size;
-        // Managed memory is evicted to make room.
         self.make_room(device);
         Ok(())
     }

@@ -119,7 +119,6 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
         crate::base::console::print(what);
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
-    // The driver reads up to the nul.
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = std::str::from_utf8(bytes)
         .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;

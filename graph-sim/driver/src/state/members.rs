@@ -129,7 +129,6 @@ mod tests {
         assert_eq!(ranges, [(0, 2), (2, 5), (7, 1)]);
         let blocks = members(2, Along::Axis(1)).blocks([4, 2, 3]).unwrap();
         assert_eq!((blocks[1].from, blocks[1].extent), ([0, 1, 0], [4, 1, 3]));
-        // A last member without blocks, a wrong number of members, and a grid of more than one dimension.
         assert!(members(3, Along::Flat(vec![0, 2, 7])).blocks([7, 1, 1]).is_none());
         assert!(members(2, Along::Flat(vec![0, 2, 7])).blocks([8, 1, 1]).is_none());
         assert!(members(2, Along::Flat(vec![0, 2])).blocks([8, 2, 1]).is_none());

@@ -151,7 +151,6 @@ impl Plan {
             let before = full[nodes.clone()].iter().map(own).collect();
             return Plan { steps: nodes.map(Step::Finish).collect(), before, random };
         }
-        // A node is two events: its start and its end.
         let start = |node: usize| 2 * (node - nodes.start);
         let end = |node: usize| start(node) + 1;
         let (mut steps, mut events) = (Vec::new(), Vec::new());

@@ -85,7 +85,6 @@ impl Scopes {
     /// most one of them.
     pub fn exclude(&self, a: usize, b: usize) -> bool {
         let others: BTreeMap<usize, usize> = self.around(b).map(|outer| (outer.entry, outer.body)).collect();
-        // The innermost conditional node that contains both. Outside it, both are in the same body.
         let common = self.around(a).find_map(|outer| Some((outer.body, *others.get(&outer.entry)?)));
         common.is_some_and(|(body, other)| body != other)
     }

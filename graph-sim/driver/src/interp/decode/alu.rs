@@ -377,7 +377,6 @@ fn mad<'m>(
         }
         _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
     };
-    // The addend of `mad.wide` has twice the width of the factors.
     let c = if i.has("wide") {
         let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
         decoder.value(third, twice)?
@@ -529,7 +528,6 @@ fn two(i: &Instruction<'_>, op: Two, ty: Type) -> Option<Map2> {
         {
             None
         }
-        // `.relu` of `min` and `max` exists for signed types only.
         Two::Min if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).min(b as i32).max(0) as u64),
         Two::Max if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).max(b as i32).max(0) as u64),
         Two::Add

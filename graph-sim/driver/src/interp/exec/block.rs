@@ -97,7 +97,6 @@ impl Block {
             next: 0,
         };
         if worker.options.initialised && block.shared_bytes > 0 {
-            // The bytes reserved for CUDA's own code are not checked.
             block.written = vec![u32::MAX; (block.shared_bytes as usize).div_ceil(4)];
             // SAFETY: the vector has a byte for each byte of shared memory, and those of the program come first.
             unsafe { block.written.as_mut_ptr().cast::<u8>().write_bytes(0, worker.shared as usize) };

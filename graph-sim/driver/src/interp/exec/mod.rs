@@ -279,7 +279,6 @@ fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let mut blocks = Vec::new();
     while blocks.len() < most && !worker.ended.load(Ordering::Relaxed) {
         let Some(mut block) = queue.take(&worker) else { break };
-        // A block that is not parked after a time slice may be spinning for another block.
         if !matches!(block.run(&mut worker)?, Turn::Ended) {
             blocks.push(block);
         }

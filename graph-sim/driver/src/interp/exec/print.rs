@@ -88,7 +88,6 @@ fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String,
     if strings.is_empty() {
         return Ok((text, count));
     }
-    // Strings are read in a second pass, once their addresses are known.
     let mut texts = Vec::new();
     for address in strings {
         texts.push(worker.regions.text(address, TEXT, own)?);

@@ -150,7 +150,6 @@ pub fn step(
         | Op::Mma(_)
         | Op::LoadFragment(_)
         | Op::StoreFragment(_) => {
-            // All live lanes take part.
             match together::gather(warp, base, active, mask, ALL) {
                 Some(all) => matrix::matrix(warp, worker, block, &inst.op, base, all)?,
                 None => return Ok(Flow::Regroup),

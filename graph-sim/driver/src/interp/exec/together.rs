@@ -110,7 +110,6 @@ pub fn collective(warp: &mut Warp, op: &Op, base: usize, active: u32, mask: u32)
         }
     };
     let Some(here) = gather(warp, base, active, mask, wanted) else { return Ok(Flow::Regroup) };
-    // Groups with different masks may be at one instruction. Each executes separately.
     let mut left = here;
     while left != 0 {
         let first = left.trailing_zeros();
@@ -187,7 +186,6 @@ fn together_now(warp: &mut Warp, op: &Op, base: usize, group: u32) {
                 warp.set(base, p, lane, u64::from(lane == leader));
             }
         }
-        // The other instructions only converge lanes.
         _ => {}
     }
 }

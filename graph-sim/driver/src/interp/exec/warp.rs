@@ -216,7 +216,6 @@ impl Warp {
         self.stand(mask & !active, pc + 1);
         self.live &= !active;
         self.ready &= !active;
-        // Lanes that wait for the ended ones check again.
         self.ready |= std::mem::take(&mut self.together);
     }
 }

@@ -187,7 +187,6 @@ fn extreme(spec: &FloatSpec, form: Format, x: f64, y: f64) -> u64 {
     } else if x.is_nan() {
         false
     } else if x == y {
-        // Negative zero is less than positive zero.
         x.is_sign_negative() == (spec.op == FloatOp::Min)
     } else {
         (x < y) == (spec.op == FloatOp::Min)

@@ -116,7 +116,6 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
     let mantissa = format.mantissa as i32;
     // The exponent of the value, or that of the smallest normal number if it is greater.
     let exponent = (63 - significand.leading_zeros() as i32 + scale).max(1 - bias);
-    // The number of bits below the format's last one.
     let drop = exponent - mantissa - scale;
     let (kept, rest) = match drop {
         i32::MIN..=0 => (u128::from(significand) << (-drop).min(64), 0),
@@ -124,7 +123,6 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
             let low = u128::from(significand) << (64 - drop);
             (u128::from(significand) >> drop, low as u64)
         }
-        // Far below half of the smallest number.
         _ => (0, 1),
     };
     let half = 1u64 << 63;
