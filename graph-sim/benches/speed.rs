@@ -1,4 +1,5 @@
-//! Measures the instructions per second of the simulated driver, summed over all threads, with its checks on.
+//! Measures the speed of the simulated driver in instructions per second, summed over all threads, with its
+//! checks on.
 //!
 //! `cargo bench -p cuweave-sim`
 
@@ -8,9 +9,10 @@ use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 const PTX: &str = include_str!("speed.ptx");
 
-/// Instructions of a thread of `saxpy` that has an element.
+/// The number of instructions of a `saxpy` thread that has an element.
 const SAXPY: f64 = 19.0;
-/// Instructions of a thread of `matmul`: for each 16 elements of the inner dimension, and outside of that loop.
+/// The number of instructions of a `matmul` thread: for each 16 elements of the inner dimension, and outside that
+/// loop.
 const MATMUL: (f64, f64) = (65.0, 29.0);
 
 fn report(name: &str, instructions: f64, run: impl Fn()) {
@@ -42,7 +44,7 @@ fn main() {
     report("saxpy", SAXPY * f64::from(n), || {
         let mut launch = stream.launch_builder(&saxpy);
         launch.arg(&y).arg(&x).arg(&2.0f32).arg(&n);
-        // SAFETY: the kernel's parameters are these; the buffers have `n` elements.
+        // SAFETY: these are the kernel's parameters. The buffers have `n` elements.
         unsafe {
             launch.launch(LaunchConfig {
                 grid_dim: (n / 256, 1, 1),
@@ -65,7 +67,7 @@ fn main() {
         let mut launch = stream.launch_builder(&matmul);
         launch.arg(&a).arg(&b).arg(&c).arg(&size);
         let grid_dim = (size / 16, size / 16, 1);
-        // SAFETY: the kernel's parameters are these; the buffers are `size` x `size`.
+        // SAFETY: these are the kernel's parameters. The buffers have `size` x `size` elements.
         unsafe { launch.launch(LaunchConfig { grid_dim, block_dim: (16, 16, 1), shared_mem_bytes: 0 }) }
             .unwrap();
         stream.synchronize().unwrap();

@@ -1,5 +1,6 @@
-//! Names the library, computes the nonce that matches it with the crate `cuweave-sim`, and writes the tables of its
-//! symbols: their versions, their addresses, and a refusal for each without an implementation.
+//! Sets the library's SONAME, computes the nonce that matches the library with the crate `cuweave-sim`, and
+//! generates the symbol tables: the version and address of each symbol, and an error stub for each symbol without
+//! an implementation.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -19,7 +20,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// FNV-1a: this tells builds apart, it guards nothing.
+/// FNV-1a. The hash tells builds apart; it need not be secure.
 fn hash(mut state: u64, bytes: &[u8]) -> u64 {
     for &byte in bytes {
         state = (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -27,7 +28,7 @@ fn hash(mut state: u64, bytes: &[u8]) -> u64 {
     state
 }
 
-/// The names of the calls that the sources define, each on a line of its own as `Kind fn name(`.
+/// Returns the names of the functions that the sources define, each on a line as `Kind fn name(`.
 fn implemented(text: &str) -> BTreeSet<String> {
     let kinds = ["Call fn ", "Release fn ", "Basic fn ", "Query fn "];
     let rest =
@@ -56,7 +57,7 @@ fn main() {
     }
     nonce = hash_settings(nonce);
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    // Two builds of one source, in different target folders, differ too.
+    // Builds of the same source in different target folders must differ.
     nonce = hash(nonce, folder.as_os_str().as_encoded_bytes());
     println!("cargo::rustc-env=CUWEAVE_SIM_NONCE={nonce:016x}");
     println!("cargo::rustc-env=CUWEAVE_SIM_OPT_LEVEL={}", env::var("OPT_LEVEL").unwrap_or_default());
@@ -65,7 +66,7 @@ fn main() {
     write_symbols(&folder, &defined);
 }
 
-/// Adds the compiler, and the settings of the build, to a hash.
+/// Adds the compiler and the build settings to a hash.
 fn hash_settings(mut nonce: u64) -> u64 {
     for variable in ["CARGO_PKG_VERSION", "TARGET", "OPT_LEVEL", "RUSTC", "PROFILE", "DEBUG"] {
         nonce = hash(nonce, env::var(variable).unwrap_or_default().as_bytes());
@@ -76,7 +77,7 @@ fn hash_settings(mut nonce: u64) -> u64 {
     hash(nonce, &rustc.map(|output| output.stdout).unwrap_or_default())
 }
 
-/// Writes the tables of the symbols, and the calls that are `defined` nowhere, which refuse.
+/// Writes the symbol tables, and an error stub for each symbol that is not in `defined`.
 fn write_symbols(folder: &Path, defined: &BTreeSet<String>) {
     let symbols = fs::read_to_string("symbols.txt").unwrap_or_default();
     let mut known: Vec<(&str, &str)> = symbols.lines().filter_map(|line| line.split_once(' ')).collect();
@@ -97,11 +98,12 @@ fn write_symbols(folder: &Path, defined: &BTreeSet<String>) {
             let version = version.replace('.', ", ");
             let _ = writeln!(versions, "    ({name:?}, ({version})),");
             let path = if defined.contains(*name) { "crate::abi" } else { "refused" };
-            // The cast goes through a pointer: the types differ, and the table only hands the address out.
+            // Casts through a pointer, because the signatures differ. The table only returns the address.
             let _ = writeln!(
                 code,
                 "    Symbol {{ name: {name:?}, first: ({version}), \
-                 address: unsafe {{ std::mem::transmute::<*const (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
+                 address: unsafe {{ \
+                 std::mem::transmute::<*const (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
             );
         }
     }

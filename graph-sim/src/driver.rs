@@ -15,7 +15,8 @@ impl Driver {
         self.simulated
     }
 
-    /// The CUDA version that it supports, or presents itself as.
+    /// Returns the CUDA version that the driver supports: major, minor. For the simulated driver it is the
+    /// version of `CUWEAVE_SIM_VERSION`.
     pub fn version(&self) -> (u32, u32) {
         self.version
     }

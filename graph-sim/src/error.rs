@@ -1,18 +1,19 @@
-//! Errors of [`load`](crate::load) and of the calls that only the simulated driver has.
+//! Errors of [`load`](crate::load) and of the functions that only the simulated driver has.
 
 use std::fmt;
 
-/// The reason why no driver could be loaded. `Debug` prints its text, so that `main` can return it.
+/// The reason why no driver was loaded, or why a call to the simulated driver failed. `Debug` prints the message,
+/// so that `main` can return this error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// `CUWEAVE_DRIVER` has an unknown value.
     #[error("`CUWEAVE_DRIVER` is `{0}`, and may be `sim`, `cuda` or `auto`")]
     Setting(String),
-    /// `CUWEAVE_DRIVER=cuda`, and there is no real driver that works.
+    /// `CUWEAVE_DRIVER=cuda` is set, and no real driver works.
     #[error("there is no CUDA driver with a device: {0}")]
     NoDriver(String),
-    /// The simulated driver is for Linux.
+    /// The simulated driver supports only Linux.
     #[error("the simulated driver runs on 64-bit Linux only")]
     Platform,
     /// The simulated driver's library was not found.
@@ -20,20 +21,21 @@ pub enum Error {
         "the simulated driver `libcuweave_sim_driver*.so` is in none of {0}; help: `CUWEAVE_SIM_LIBRARY` can name it"
     )]
     NotFound(String),
-    /// All libraries found are of other builds.
+    /// Every library found comes from another build.
     #[error(
-        "the simulated driver is of another build than this program: {0}; help: `cargo clean -p cuweave-sim-driver`, and build anew; workspaces with one target folder overwrite each other's driver"
+        "the simulated driver is of another build than this program: {0}; help: `cargo clean -p \
+         cuweave-sim-driver`, and build anew; workspaces with one target folder overwrite each other's driver"
     )]
     OtherBuild(String),
-    /// The library did not open.
+    /// The library could not be opened.
     #[error("the simulated driver `{path}` does not open: {reason}")]
     Open {
-        /// The library.
+        /// The path of the library.
         path: String,
-        /// The message of the loader.
+        /// The message of the dynamic loader.
         reason: String,
     },
-    /// Another `libcuda` was opened before: the process has its driver.
+    /// Another `libcuda` was opened before this call.
     #[error(
         "the process uses another `libcuda` already; help: call `cuweave_sim::load` before anything else"
     )]
@@ -41,7 +43,7 @@ pub enum Error {
     /// The simulated driver returned this CUDA error code.
     #[error("the simulated driver refuses with CUDA error {0}")]
     Driver(u32),
-    /// A function that only the simulated driver has was called without it.
+    /// A function that only the simulated driver has was called, but that driver is not loaded.
     #[error("the simulated driver is not loaded")]
     NotLoaded,
 }

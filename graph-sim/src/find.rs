@@ -1,12 +1,12 @@
-//! The search for the library of the simulated driver.
+//! The search for the simulated driver's library.
 //!
-//! Cargo puts it beside the program's own parts, in `target/<profile>/deps`; with a hash in its name if this crate
-//! comes from a registry. Programs lie there too (tests, benches), or beside that folder (binaries), or in
-//! `target/<profile>/examples`, or anywhere (doc tests): then the folder known from the build helps.
+//! Cargo puts the library into `target/<profile>/deps`, with a hash in its name if this crate comes from a
+//! registry. Tests and benches are in the same folder, binaries beside it, and examples in
+//! `target/<profile>/examples`. Doc tests may be anywhere; for them the build script records the folder.
 
 use std::path::{Path, PathBuf};
 
-/// Folders that may hold the library, nearest first, each once.
+/// Returns the folders that may hold the library, nearest first, without duplicates.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     let mut add = |folder: PathBuf| {
@@ -28,7 +28,7 @@ pub(crate) fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The libraries in a folder that may be the simulated driver, newest first.
+/// Returns the libraries in a folder that may be the simulated driver, newest first.
 pub(crate) fn candidates(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let named = |path: &PathBuf| {

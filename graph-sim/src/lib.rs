@@ -1,9 +1,9 @@
 //! A CUDA driver for machines without a GPU.
 //!
-//! [`load`] makes a simulated `libcuda` the driver of the process, unless a real one is there. Programs that find
-//! the driver at run time, as cudarc does, then run on the CPU. The simulated driver also checks what the real one
-//! accepts silently: accesses outside live memory, races between the nodes of a graph, reads of memory that nothing
-//! has written.
+//! [`load`] makes a simulated `libcuda` the driver of the process if there is no real one. Programs that look for
+//! the driver at run time, such as those that use cudarc, then run on the CPU. The simulated driver also reports
+//! errors that the real one accepts silently: accesses outside live memory, races between the nodes of a graph, and
+//! reads of memory that nothing has written.
 //!
 //! ```
 //! let driver = cuweave_sim::load().unwrap();
@@ -15,28 +15,30 @@
 //! assert_eq!(stream.clone_dtoh(&numbers).unwrap(), [1.0, 2.0, 3.0]);
 //! ```
 //!
-//! Call it first thing in each test or `main`: once anything has looked for a driver, it is too late.
+//! Call it first in each test or `main`. It must run before anything else looks for a driver.
 //!
 //! # Settings
 //!
+//! The README lists all variables with their values.
+//!
 //! | variable | |
 //! |---|---|
-//! | `CUWEAVE_DRIVER` | `sim`, `cuda`, or `auto` (default): the real driver where one opens, initialises and has a device |
-//! | `CUWEAVE_SIM_VERSION` | the CUDA version that the simulated driver presents itself as, such as `12.4`; default 13.0 |
-//! | `CUWEAVE_SIM_CAPABILITY` | the devices' compute capability, such as `8.0`; default 9.0 |
+//! | `CUWEAVE_DRIVER` | `sim`, `cuda`, or `auto` (default): the real driver if it initialises and has a device |
+//! | `CUWEAVE_SIM_VERSION` | the CUDA version to simulate, such as `12.4`; default 13.0 |
+//! | `CUWEAVE_SIM_CAPABILITY` | the compute capability of the devices, such as `8.0`; default 9.0 |
 //! | `CUWEAVE_SIM_DEVICES` | the number of devices; default 1 |
-//! | `CUWEAVE_SIM_MEMORY` | the memory of each device, in bytes or as `64M`, `8G`; default that of an H200. Managed memory beyond it is evicted to the host |
-//! | `CUWEAVE_SIM_PEERS` | the devices that can access each other's memory: `all` (default), `none`, or pairs such as `0-1,2-3` |
-//! | `CUWEAVE_SIM_SEED` | the order in which the nodes of a graph run: 0 (default) is the order of their making, every other number another one that the edges allow |
+//! | `CUWEAVE_SIM_MEMORY` | the memory of each device, in bytes or as `64M`, `8G`; default that of an H200 |
+//! | `CUWEAVE_SIM_PEERS` | the peer devices: `all` (default), `none`, or pairs such as `0-1,2-3` |
+//! | `CUWEAVE_SIM_SEED` | the order of unordered nodes: 0 (default) for that of their creation, else random |
 //! | `CUWEAVE_SIM_STRICT` | `1`: conflicts between the threads of one kernel are errors, not warnings |
-//! | `CUWEAVE_SIM_REUSE` | `0`: no allocation of a graph takes the address of an earlier one, so that every use after a free is seen |
+//! | `CUWEAVE_SIM_REUSE` | `0`: allocations of a graph never share addresses, so every use after free is seen |
 //! | `CUWEAVE_SIM_INITIALISED` | `0`: kernels may read memory that nothing has written |
-//! | `CUWEAVE_SIM_MANAGED` | `0`: the devices do not allocate managed memory |
-//! | `CUWEAVE_SIM_CONCURRENT` | `0`: host and devices cannot access managed memory at the same time |
-//! | `CUWEAVE_SIM_MULTICAST` | `0`: the devices have no multicast objects; otherwise two or more of them have, from capability 9.0 on |
-//! | `CUWEAVE_SIM_INSTRUCTIONS` | the most instructions that one thread of a kernel may run; default 16,777,216 |
-//! | `CUWEAVE_SIM_TURNS` | the most turns that the loops of one launch may make, all together; default 1,048,576 |
-//! | `CUWEAVE_SIM_LIBRARY` | the simulated driver's file, if it lies where [`load`] does not look |
+//! | `CUWEAVE_SIM_MANAGED` | `0`: the devices do not support managed memory |
+//! | `CUWEAVE_SIM_CONCURRENT` | `0`: host and devices cannot access managed memory concurrently |
+//! | `CUWEAVE_SIM_MULTICAST` | `0`: no multicast objects; by default two or more 9.0 devices support them |
+//! | `CUWEAVE_SIM_INSTRUCTIONS` | the maximum number of instructions per thread; default 16,777,216 |
+//! | `CUWEAVE_SIM_TURNS` | the maximum number of loop iterations per launch, over all loops; default 1,048,576 |
+//! | `CUWEAVE_SIM_LIBRARY` | the file of the simulated driver, if [`load`] does not find it |
 //!
 //! # Speed
 //!
@@ -63,16 +65,17 @@ pub use simulator::{
     patience, registers, reports, resident, seed, take_reports, take_trace, trace,
 };
 
-/// The code of the README as a doc test.
+/// Runs the code of the README as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
 use std::sync::Mutex;
 
-/// Makes sure that the process has a CUDA driver: the real one, or else the simulated one.
+/// Loads a CUDA driver for the process: the real one if it works, and otherwise the simulated one.
 ///
-/// The first call decides; later ones return its result. `CUWEAVE_DRIVER` selects the driver, see the crate's page.
+/// The first call decides, and later calls return its result. `CUWEAVE_DRIVER` selects the driver; see the [crate
+/// docs](crate#settings).
 pub fn load() -> Result<Driver, Error> {
     static DRIVER: Mutex<Option<Result<Driver, Error>>> = Mutex::new(None);
     let mut driver = DRIVER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

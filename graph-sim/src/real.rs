@@ -5,18 +5,18 @@ use crate::driver::Driver;
 type Init = unsafe extern "C" fn(u32) -> u32;
 type Number = unsafe extern "C" fn(*mut i32) -> u32;
 
-/// Opens the real driver if it initialises and has a device; the error is the reason otherwise.
+/// Opens the real driver if it initialises and has a device. The error is the reason if not.
 ///
-/// The first name is one that the simulated driver, whose name is `libcuda.so`, does not have. A driver
+/// The library's first name is one that the simulated driver does not have: its SONAME is `libcuda.so`. A driver
 /// that does not work is closed again.
 pub(crate) fn open() -> Result<Driver, String> {
     let mut reason = String::new();
     for name in ["libcuda.so.1", "libcuda.so", "nvcuda.dll"] {
-        // SAFETY: opening the driver's library runs its initialisers, which is what every CUDA program does.
+        // SAFETY: opening the library runs the driver's initialisers, as in every CUDA program.
         match unsafe { libloading::Library::new(name) } {
             Ok(library) => match probe(&library) {
                 Ok(driver) => {
-                    // The process keeps its driver.
+                    // The process keeps its driver open.
                     std::mem::forget(library);
                     return Ok(driver);
                 }
@@ -30,7 +30,7 @@ pub(crate) fn open() -> Result<Driver, String> {
 }
 
 fn probe(library: &libloading::Library) -> Result<Driver, String> {
-    // SAFETY: the driver's calls have these signatures in every version.
+    // SAFETY: these functions have these signatures in every version of the driver.
     unsafe {
         if library.get::<extern "C" fn() -> u64>(b"cuweaveSimNonce").is_ok() {
             return Err("it is a simulated one".to_owned());

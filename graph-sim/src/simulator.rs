@@ -1,4 +1,4 @@
-//! The simulated driver: how it is opened, and the calls that only it has.
+//! The simulated driver: how it is loaded, and the functions that only it has.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -9,7 +9,7 @@ use crate::driver::Driver;
 use crate::error::Error;
 use crate::find;
 
-/// A text by its start and length, as arguments and results of the simulated driver.
+/// A text in the simulated driver's C interface, by its start and length.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Text {
@@ -30,7 +30,7 @@ type HearCall = unsafe extern "C" fn(*mut u8, Text, u64);
 type HearTraced = unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64);
 type Hear = unsafe extern "C" fn(*mut u8, Text, u32, Text, Text);
 
-/// The simulated driver's own calls.
+/// The functions that only the simulated driver exports.
 struct Calls {
     fail: unsafe extern "C" fn(Text, u64, u32) -> u32,
     clear_faults: unsafe extern "C" fn() -> u64,
@@ -62,9 +62,9 @@ pub(crate) fn open() -> Result<Driver, Error> {
 pub(crate) fn open() -> Result<Driver, Error> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
-    // A program that links libcuda, started with `library_folder`, has the simulated driver already.
+    // A program that links libcuda and was started with `library_folder` has the simulated driver already.
     for name in ["libcuda.so", "libcuda.so.1"] {
-        // SAFETY: this opens nothing that is not open; the symbol, where it is, has this signature.
+        // SAFETY: this opens only a library that is open already. If the symbol exists, it has this signature.
         let linked = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_NOLOAD) };
         let Ok(linked) = linked else { continue };
         // SAFETY: as above.
@@ -77,19 +77,19 @@ pub(crate) fn open() -> Result<Driver, Error> {
         return take(linked, PathBuf::from(name));
     }
     let path = library()?;
-    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so that its name,
-    // `libcuda.so`, leads every later search for that name to it.
+    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so its SONAME
+    // `libcuda.so` makes every later `dlopen` of that name return it.
     let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
     let library = library
         .map_err(|error| Error::Open { path: path.display().to_string(), reason: error.to_string() })?;
     take(library, path)
 }
 
-/// `RTLD_NOLOAD` of Linux: only what is loaded already.
+/// `RTLD_NOLOAD` of Linux: opens only a library that is loaded already.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 const RTLD_NOLOAD: i32 = 4;
 
-/// Makes an open library the process's driver, for good.
+/// Makes an open library the driver of the process, permanently.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver, Error> {
     use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
@@ -98,7 +98,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
         path: path.display().to_string(),
         reason: error.to_string(),
     };
-    // SAFETY: the signatures are those of the library's source; the nonce was compared.
+    // SAFETY: these are the signatures in the library's source, and the nonce was compared.
     let (calls, is_slow, init, version) = unsafe {
         let calls = Calls {
             fail: *library.get(b"cuweaveSimFail").map_err(failed)?,
@@ -125,15 +125,15 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             *library.get::<unsafe extern "C" fn(*mut i32) -> u32>(b"cuDriverGetVersion").map_err(failed)?;
         (calls, is_slow, init, version)
     };
-    // Every later search for the driver by its name must find this library.
-    // SAFETY: as above; a library that is open already is only counted up.
+    // Checks that every later `dlopen` of the driver's name finds this library.
+    // SAFETY: as above. If the library is open already, only its reference count changes.
     let named = unsafe { Library::open(Some("libcuda.so"), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
-    // SAFETY: only looked up, not called.
+    // SAFETY: the symbol is only looked up, not called.
     if unsafe { named.get::<unsafe extern "C" fn() -> u64>(b"cuweaveSimNonce") }.is_err() {
         return Err(Error::TooLate);
     }
     std::mem::forget((library, named));
-    // SAFETY: the signatures are the driver API's.
+    // SAFETY: these are the signatures of the driver API.
     let (code, number) = unsafe {
         let mut number = 0;
         let code = init(0);
@@ -153,7 +153,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
     Ok(Driver { simulated: true, version: (number / 1000, number % 1000 / 10) })
 }
 
-/// The library of this very build.
+/// Returns the path of the library from the same build as this program.
 fn library() -> Result<PathBuf, Error> {
     if let Some(path) = std::env::var_os("CUWEAVE_SIM_LIBRARY") {
         return Ok(PathBuf::from(path));
@@ -173,7 +173,7 @@ fn library() -> Result<PathBuf, Error> {
     Err(Error::OtherBuild(others.join(", ")))
 }
 
-/// Returns the nonce in the bytes of a library file, without loading it.
+/// Reads the nonce from the bytes of a library file, without loading the library.
 fn nonce(path: &Path) -> Option<String> {
     const MARK: &[u8] = b"cuweave-sim nonce ";
     let bytes = std::fs::read(path).ok()?;
@@ -181,8 +181,11 @@ fn nonce(path: &Path) -> Option<String> {
     String::from_utf8(bytes.get(at..at + 16)?.to_vec()).ok()
 }
 
-/// A folder with the simulated driver under the names `libcuda.so` and `libcuda.so.1`, for `LD_LIBRARY_PATH` of
-/// programs that link libcuda, which is loaded before their `main`. It is created if it does not exist.
+/// Returns a folder with the simulated driver under the names `libcuda.so` and `libcuda.so.1`. Creates it if it
+/// does not exist.
+///
+/// For programs that link libcuda, which the loader resolves before their `main`: set `LD_LIBRARY_PATH` to this
+/// folder.
 ///
 /// ```no_run
 /// let folder = cuweave_sim::library_folder()?;
@@ -199,7 +202,8 @@ pub fn library_folder() -> Result<PathBuf, Error> {
     for name in ["libcuda.so", "libcuda.so.1"] {
         let link = folder.join(name);
         if std::fs::canonicalize(&link).ok().as_ref() != Some(&library) {
-            // Created under a name of this process first and then renamed, so that other processes find either the old or the new one.
+            // Created under a name unique to this process and then renamed, so that other processes see either
+            // the old or the new one.
             let fresh = folder.join(format!("{name}.{}", std::process::id()));
             let _ = std::fs::remove_file(&fresh);
             symlink(&library, &fresh).and_then(|()| std::fs::rename(&fresh, &link)).map_err(failed)?;
@@ -224,56 +228,56 @@ fn check(code: u32) -> Result<(), Error> {
     if code == 0 { Ok(()) } else { Err(Error::Driver(code)) }
 }
 
-/// Makes the `nth` call (from 1) of a driver function from now on fail with a CUDA error, such as
-/// `fail("cuMemAlloc_v2", 1, 2)`.
+/// Makes the `nth` call of a driver function from now on fail with a CUDA error, as in `fail("cuMemAlloc_v2", 1,
+/// 2)`. Counts from 1.
 ///
 /// A function that destroys or frees an object does so before it returns the error.
 pub fn fail(call: &str, nth: u64, error: u32) -> Result<(), Error> {
-    // SAFETY: the library has this function with this signature; the text lives until it returns.
+    // SAFETY: the library has this function with this signature. The text lives until the function returns.
     check(unsafe { (driver()?.fail)(call.into(), nth, error) })
 }
 
-/// Removes the failures that are still pending; returns their number.
+/// Removes the failures that are still pending and returns their number.
 pub fn clear_faults() -> Result<u64, Error> {
     // SAFETY: as in `fail`.
     Ok(unsafe { (driver()?.clear_faults)() })
 }
 
-/// Sets the seed of the order in which graphs' nodes run; its first value is `CUWEAVE_SIM_SEED`.
+/// Sets the seed of the order in which a graph's nodes run. The initial value is `CUWEAVE_SIM_SEED`.
 pub fn seed(seed: u64) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.seed)(seed) })
 }
 
-/// Sets whether nodes of a graph that no path orders run at the same time; `CUWEAVE_SIM_PARALLEL` is the
-/// first value.
+/// Sets whether unordered nodes of a graph run concurrently. The initial value is `CUWEAVE_SIM_PARALLEL`.
 pub fn parallel(parallel: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.parallel)(parallel.into()) })
 }
 
-/// Sets the longest time that a launch waits for a value in memory or for a semaphore, in milliseconds, before it ends with the report
-/// `deadlock`; `CUWEAVE_SIM_PATIENCE` is the first value.
+/// Sets the timeout, in milliseconds, of a launch that waits for a value in memory or for a semaphore. After the
+/// timeout the launch fails with the report `deadlock`. The initial value is `CUWEAVE_SIM_PATIENCE`.
 pub fn patience(milliseconds: u64) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.patience)(milliseconds) })
 }
 
-/// Sets the registers of a thread, 255 at most, that are assumed of the kernels whose names begin with `prefix`; 0 removes the
-/// setting, and 32 are assumed again. `.maxnreg` and `.minnctapersm` limit them, and what exceeds the limit takes 4 bytes of local memory
-/// a register. Occupancy and attributes of functions follow from it; nothing that a kernel computes does.
+/// Sets the registers per thread, at most 255, of the kernels whose names begin with `prefix`. 0 removes the
+/// setting; the default is 32.
+///
+/// `.maxnreg` and `.minnctapersm` limit the registers. Each register above the limit takes 4 bytes of local
+/// memory. Occupancy and the attributes of functions depend on these numbers; results of kernels do not.
 pub fn registers(prefix: &str, count: u32) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.registers)(prefix.into(), count) })
 }
 
-/// Counts of the live objects of the simulated driver, for tests of leaks.
+/// The numbers of live objects of the simulated driver, for leak tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Live {
     /// Graphs, including those in child nodes.
     pub graphs: u64,
-    /// Nodes of graphs.
     pub nodes: u64,
     /// Instantiated graphs.
     pub execs: u64,
@@ -283,22 +287,22 @@ pub struct Live {
     pub streams: u64,
     /// Modules and libraries.
     pub modules: u64,
-    /// Allocations of device, pinned and managed memory, without variables of modules.
+    /// Allocations of device, pinned and managed memory. Module variables are not counted.
     pub allocations: u64,
     /// The bytes of these allocations.
     pub bytes: u64,
 }
 
-/// Returns the counts of the live objects of the simulated driver.
+/// Returns the numbers of live objects of the simulated driver.
 pub fn live() -> Result<Live, Error> {
     let mut counts = [0; 8];
-    // SAFETY: as in `fail`; it writes eight numbers.
+    // SAFETY: as in `fail`. The function writes eight numbers.
     check(unsafe { (driver()?.live)(&mut counts) })?;
     let [graphs, nodes, execs, events, streams, modules, allocations, bytes] = counts;
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
 
-/// The work of a context is held up as long as this lives.
+/// Holds up the work of a context, apparently, until it is dropped; see [`hold`].
 #[derive(Debug)]
 #[must_use = "the work is let go when this is dropped"]
 pub struct Held {
@@ -308,23 +312,24 @@ pub struct Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if let Ok(driver) = driver() {
-            // SAFETY: the symbol has this signature; a context that is gone is not held.
+            // SAFETY: the symbol has this signature. The call has no effect on a destroyed context.
             unsafe { (driver.hold)(self.context, 0) };
         }
     }
 }
 
-/// Lets the work of the calling thread's current context, earlier and later, look as if it were not over, until the
-/// result is dropped: queries of streams and events say so, and calls of the host that wait for it do not return
-/// before another thread drops it, or after `CUWEAVE_SIM_PATIENCE`. The work itself is done when it is enqueued, as
-/// always, so host memory has its results early.
+/// Makes all work of the calling thread's current context look pending until the returned guard is dropped.
+///
+/// Queries of streams and events report the work as pending. Host calls that wait for it return once another
+/// thread drops the guard, or after `CUWEAVE_SIM_PATIENCE`. The work itself is still done when it is enqueued, so
+/// host memory has the results early.
 ///
 /// # Errors
 /// The driver is not the simulated one, or no context is current.
 pub fn hold() -> Result<Held, Error> {
     let driver = driver()?;
     let mut context = 0;
-    // SAFETY: as in `fail`; it writes a handle.
+    // SAFETY: as in `fail`. The function writes a handle.
     check(unsafe { (driver.current)(&mut context) })?;
     if context == 0 {
         return check(INVALID_CONTEXT).map(|()| Held { context });
@@ -334,24 +339,26 @@ pub fn hold() -> Result<Held, Error> {
     Ok(Held { context })
 }
 
-/// Counts of pages of managed memory, since the process began. They are those of the simulated driver's model: a page of 4 KiB is moved,
-/// copied or mapped by each fault, and nothing is moved ahead.
+/// Counts of managed-memory pages since the process began.
+///
+/// They come from the simulated driver's model: a page has 4 KiB, each fault moves, copies or maps one page, and
+/// no pages are prefetched heuristically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Pages {
-    /// Faults of devices: accesses to pages that they have neither a copy nor a mapping of.
+    /// Faults of devices: accesses to pages of which they have neither a copy nor a mapping.
     pub device_faults: u64,
     /// Faults of the host.
     pub host_faults: u64,
-    /// Pages that faults moved.
+    /// Pages moved by faults.
     pub migrated: u64,
-    /// Pages that faults copied, since they are mostly read.
+    /// Pages copied by faults, because they are mostly read.
     pub copied: u64,
-    /// Pages that prefetches moved, copied or populated.
+    /// Pages moved, copied or populated by prefetches.
     pub prefetched: u64,
     /// Pages whose contents were discarded.
     pub discarded: u64,
-    /// Pages that devices gave up since their memory was full: `CUWEAVE_SIM_MEMORY` says how much they have.
+    /// Pages evicted because a device's memory was full. `CUWEAVE_SIM_MEMORY` sets the size of that memory.
     pub evicted: u64,
 }
 
@@ -371,25 +378,29 @@ impl std::ops::Sub for Pages {
     }
 }
 
-/// Returns the counts of pages of managed memory. Accesses of the host are those of host statements, and of views that cuweave lends:
-/// a view counts as an access to all of it.
+/// Returns the counts of managed-memory pages.
+///
+/// Host accesses are counted only for host statements and for the views that cuweave returns. A view counts as an
+/// access to all of its memory.
 pub fn pages() -> Result<Pages, Error> {
     let mut counts = [0; 6];
-    // SAFETY: as in `fail`; it writes six numbers.
+    // SAFETY: as in `fail`. The function writes six numbers.
     check(unsafe { (driver()?.pages)(&mut counts) })?;
     let [device_faults, host_faults, migrated, copied, prefetched, discarded] = counts;
     let mut evicted = 0;
-    // SAFETY: as in `fail`; it writes a number.
+    // SAFETY: as in `fail`. The function writes a number.
     check(unsafe { (driver()?.evicted)(&mut evicted) })?;
     Ok(Pages { device_faults, host_faults, migrated, copied, prefetched, discarded, evicted })
 }
 
-/// Returns the number of pages of all managed memory that lie in the memory of a device now, or for `None` in that of the host. Pages that
-/// are mostly read may lie at several places, and pages that nothing has accessed yet, or that were discarded, lie at none.
+/// Returns the number of managed-memory pages that are in a device's memory now, or in host memory for `None`.
+///
+/// Read-mostly pages may be in several places. Pages that were never accessed, or that were discarded, are in no
+/// place.
 pub fn resident(device: Option<u32>) -> Result<u64, Error> {
     let mut pages = 0;
     let device = device.map_or(-1, |device| i32::try_from(device).unwrap_or(i32::MAX));
-    // SAFETY: as in `fail`; it writes a number.
+    // SAFETY: as in `fail`. The function writes a number.
     check(unsafe { (driver()?.resident)(device, &mut pages) })?;
     Ok(pages)
 }
@@ -398,56 +409,56 @@ pub fn resident(device: Option<u32>) -> Result<u64, Error> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The kind of the check: `race`, `illegal-address`, `uninitialised-read`, and so on; see the README.
+    /// The kind of the check, such as `race`, `illegal-address` or `uninitialised-read`; see the README.
     pub kind: String,
-    /// The CUDA error that the launch returned for it; 0 for a warning.
+    /// The CUDA error that the launch returned; 0 for a warning.
     pub error: u32,
-    /// The graph nodes concerned, by their names.
+    /// The names of the graph nodes involved.
     pub nodes: Vec<String>,
     /// The message.
     pub text: String,
 }
 
 impl Text {
-    /// Returns a text of the driver, which must be valid.
+    /// Copies a text of the driver, which must still be valid.
     fn read(self) -> String {
-        // SAFETY: the driver gives texts that live until the function that hears them returns.
+        // SAFETY: the driver's texts live until the callback that receives them returns.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.cast::<u8>(), self.bytes) };
         String::from_utf8_lossy(bytes).into_owned()
     }
 }
 
-/// Returns the number of calls of each driver function in this process: with [`fail`], tests can make every call
-/// of a piece of work fail in turn.
+/// Returns the number of calls of each driver function in this process. Together with [`fail`], a test can make
+/// every call of an operation fail in turn.
 pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
     unsafe extern "C" fn hear(data: *mut u8, name: Text, count: u64) {
-        // SAFETY: `data` is the map below.
+        // SAFETY: `data` is a pointer to `counts` below.
         let counts = unsafe { &mut *data.cast::<BTreeMap<String, u64>>() };
         counts.insert(name.read(), count);
     }
     let mut counts = BTreeMap::new();
-    // SAFETY: as in `fail`; `hear` gets the map as its data.
+    // SAFETY: as in `fail`. `hear` receives `counts` as its data.
     check(unsafe { (driver()?.calls)(hear, (&raw mut counts).cast()) })?;
     Ok(counts)
 }
 
-/// A driver call that was made.
+/// A recorded driver call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// A number of the calling thread.
+    /// The number of the calling thread.
     pub thread: u64,
-    /// The function.
+    /// The name of the function.
     pub name: String,
-    /// The arguments as numbers; of a structure its first eight bytes.
+    /// The arguments as numbers. Of a structure, only the first eight bytes.
     pub arguments: Vec<u64>,
-    /// The CUDA error that it returned, 0 for none.
+    /// The CUDA error that it returned; 0 for success.
     pub result: u32,
-    /// The handle or address that it created; 0 for none.
+    /// The handle or address that it created; 0 if it created none.
     pub made: u64,
 }
 
-/// Starts or stops the recording of the driver calls of this process: with [`take_trace`], tests can check their order.
+/// Starts or stops recording the driver calls of this process. With [`take_trace`], tests can check their order.
 pub fn trace(on: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.trace)(on.into()) })
@@ -464,14 +475,14 @@ pub fn take_trace() -> Result<Vec<Call>, Error> {
         result: u32,
         made: u64,
     ) {
-        // SAFETY: the driver gives as many arguments as it says.
+        // SAFETY: the driver passes `count` arguments.
         let arguments = unsafe { std::slice::from_raw_parts(arguments, count) }.to_vec();
-        // SAFETY: `data` is the list below.
+        // SAFETY: `data` is a pointer to `calls` below.
         let calls = unsafe { &mut *data.cast::<Vec<Call>>() };
         calls.push(Call { thread, name: name.read(), arguments, result, made });
     }
     let mut calls: Vec<Call> = Vec::new();
-    // SAFETY: as in `fail`; `hear` gets the list as its data.
+    // SAFETY: as in `fail`. `hear` receives `calls` as its data.
     check(unsafe { (driver()?.take_trace)(hear, (&raw mut calls).cast()) })?;
     Ok(calls)
 }
@@ -479,23 +490,23 @@ pub fn take_trace() -> Result<Vec<Call>, Error> {
 fn collect(forget: bool) -> Result<Vec<Report>, Error> {
     unsafe extern "C" fn hear(data: *mut u8, kind: Text, error: u32, nodes: Text, text: Text) {
         let nodes = nodes.read().lines().map(str::to_owned).collect();
-        // SAFETY: `data` is the list below.
+        // SAFETY: `data` is a pointer to the list below.
         let reports = unsafe { &mut *data.cast::<Vec<Report>>() };
         reports.push(Report { kind: kind.read(), error, nodes, text: text.read() });
     }
     let mut reports: Vec<Report> = Vec::new();
     let data = (&raw mut reports).cast::<u8>();
-    // SAFETY: as in `fail`; `hear` gets the list as its data.
+    // SAFETY: as in `fail`. `hear` receives the list as its data.
     check(unsafe { (driver()?.reports)(u32::from(forget), hear, data) })?;
     Ok(reports)
 }
 
-/// Returns the reports of this process so far. They were printed on standard error, too.
+/// Returns the reports of this process so far. They were also printed on standard error.
 pub fn reports() -> Result<Vec<Report>, Error> {
     collect(false)
 }
 
-/// Returns the reports of this process so far and clears them.
+/// Returns the reports of this process so far, and clears them.
 pub fn take_reports() -> Result<Vec<Report>, Error> {
     collect(true)
 }

@@ -1,5 +1,5 @@
-//! Captures into graphs, by their numbers and by hand, and the objects that graphs keep, as the real driver has them: where there is a
-//! real driver, these tests run on it.
+//! Captures into existing graphs, the ids of captures, dependencies set by hand, and the objects that graphs keep
+//! alive. Where there is a real driver, these tests run on it.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -12,7 +12,7 @@ use cuweave_testkit::raw::*;
 
 const MODE: sys::CUstreamCaptureMode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
 
-/// Returns the number of the capture that a stream is in.
+/// Returns the id of the capture of a stream.
 fn number(stream: sys::CUstream) -> u64 {
     let (mut status, mut id) = (sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE, 0);
     let (none, edges) = (null_mut(), null_mut());
@@ -109,7 +109,7 @@ fn an_exec_keeps_the_objects_of_child_graphs() {
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(DESTROYED.load(Ordering::SeqCst), 0, "the exec keeps it");
     drop(exec);
-    // The real driver destroys it on a thread of its own.
+    // The real driver calls the destructor on a thread of its own.
     let began = Instant::now();
     while DESTROYED.load(Ordering::SeqCst) == 0 && began.elapsed() < Duration::from_secs(2) {
         std::thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! The checks that no real driver makes: each fault is found in every order of the nodes, and the report names the nodes.
+//! The checks that no real driver makes: each fault is found in every node order, and the report names the nodes.
 
 use cudarc::driver::sys;
 use cuweave_testkit::ok;
@@ -19,7 +19,7 @@ fn a_race_of_two_branches_names_both() {
     notes.node(left, "race_left", 3);
     notes.node(right, "race_right", 4);
     let exec = graph.exec();
-    // As a fault on a GPU does, this shows at the next synchronisation.
+    // As on a GPU, the fault shows at the next synchronisation.
     assert_eq!((exec.launch(&context), context.sync()), (OK, FAILED));
     let reports = reports_of("race_left");
     assert_eq!(reports.len(), 1, "{reports:?}");
@@ -29,7 +29,7 @@ fn a_race_of_two_branches_names_both() {
         assert!(report.text.contains(part), "{}", report.text);
     }
     assert!(report.text.contains(&format!("{:#x}..{:#x}", out + 128, out + 160)), "{}", report.text);
-    // The context is broken, for every call.
+    // Every call returns the error of the broken context.
     assert_eq!(exec.launch(&context), FAILED);
 }
 
@@ -49,7 +49,6 @@ fn readers_side_by_side_are_no_race_and_a_writer_beside_one_is() {
     };
     let ordered = build(&|graph, readers| graph.fill(&context, readers, from, 9, 64));
     assert_eq!((ordered.exec().launch(&context), context.sync()), (OK, OK));
-    // One edge is missing.
     let racy = build(&|graph, readers| graph.fill(&context, &readers[..1], from, 9, 64));
     assert_eq!((racy.exec().launch(&context), context.sync()), (OK, FAILED));
     let reports = reports_of("the_writer");
@@ -64,7 +63,7 @@ fn readers_side_by_side_are_no_race_and_a_writer_beside_one_is() {
 #[test]
 fn an_access_that_no_path_orders_with_its_allocation() {
     let Some((context, notes)) = Context::simulated() else { return };
-    // Not after the alloc node; and not before the free node.
+    // First not after the alloc node, then not before the free node.
     for late in [false, true] {
         let context = Context::new();
         let graph = Graph::new();
@@ -107,8 +106,8 @@ fn a_use_after_the_free_is_found() {
     assert_eq!(reports_of("after_free")[0].kind, "illegal-address");
 }
 
-/// An arena of 256 bytes with buffers `a` (at 0) and `b` (at `at`), each filled and then copied out: in the order
-/// fill a, fill b, copy a, copy b, where every node waits for the one before.
+/// Returns an arena of 256 bytes with buffers `a` (at 0) and `b` (at `at`), each filled and then copied out. The
+/// order is fill a, fill b, copy a, copy b; every node waits for the previous one.
 fn arena(context: &Context, notes: &Notes, prefix: &str, at: u64) -> Graph {
     let (arena, out) = (context.alloc(256), context.alloc(256));
     let graph = Graph::new();

@@ -1,4 +1,4 @@
-//! Conditional nodes: the checks that only the simulated driver makes, and what it presents as by its version.
+//! Conditional nodes: the checks that only the simulated driver makes, and its behaviour by simulated version.
 
 #[path = "conditions/kernels.rs"]
 mod kernels;
@@ -17,7 +17,8 @@ const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 const TIMEOUT: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT;
 const ILLEGAL: sys::CUresult = sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
 
-/// A context of the simulated driver, whose seed is 0 while this test runs. `None` on a real driver.
+/// Returns a context of the simulated driver, and holds its seed at 0 while the test runs. `None` on a real
+/// driver.
 fn simulated() -> Option<(Setup, Notes, MutexGuard<'static, ()>)> {
     static ALONE: Mutex<()> = Mutex::new(());
     let setup = Setup::new();
@@ -29,7 +30,7 @@ fn simulated() -> Option<(Setup, Notes, MutexGuard<'static, ()>)> {
     Some((setup, Notes::new(), alone))
 }
 
-/// A loop of so many turns, by a counter that its setter counts down last.
+/// A loop with a fixed number of iterations: a setter at the end of the body counts a word down.
 struct Loop {
     node: Node,
     body: Body,
@@ -44,7 +45,7 @@ impl Loop {
         Loop { node, body, handle, count }
     }
 
-    /// Adds the setter, behind all of the body.
+    /// Adds the setter after all nodes of the body.
     fn close(&self, setup: &Setup, after: &[Node]) -> Node {
         setup.add(&self.body, after, "count_down", &[self.handle, self.count])
     }
@@ -57,7 +58,7 @@ fn only(name: &str) -> Report {
     reports.remove(0)
 }
 
-/// Runs an instance under several schedules, each of which must end with that code.
+/// Runs an instance under several schedules. Each must end with this code.
 fn under_schedules(setup: &Setup, exec: &Exec, code: sys::CUresult) {
     for seed in [0, 1, 2, 3] {
         cuweave_sim::seed(seed).unwrap();
@@ -80,7 +81,8 @@ fn nodes_of_a_body_race_with_nodes_outside() {
     assert_eq!(graph.exec().run(&setup.context), FAILED);
     let report = only("race_inside");
     assert_eq!(report.kind, "race");
-    let missing = "an edge from node `race_outside` (src/plan.rs:3) to node `race_loop` (src/plan.rs:5), or back, is missing";
+    let missing = "an edge from node `race_outside` (src/plan.rs:3) to node `race_loop` (src/plan.rs:5), \
+                   or back, is missing";
     assert!(report.text.contains(missing), "{}", report.text);
 }
 
@@ -90,7 +92,7 @@ fn nodes_outside_race_with_earlier_turns() {
     let word = setup.word(0);
     let graph = Graph::new();
     let other = Loop::new(&setup, &graph, &[], 3);
-    // Only the first turn's choice touches the word.
+    // Only the choice of the first iteration touches the word.
     let handle = graph.handle(&setup.context, None);
     let set = setup.add(&other.body, &[], "set_modulo", &[handle, setup.word(16), 2]);
     let (choice, arm) = other.body.run_if(&setup.context, &[set], handle);
@@ -133,7 +135,7 @@ fn turns_are_ordered_one_after_the_other() {
     let graph = Graph::new();
     let before = setup.add(&graph, &[], "put", &[one, 1]);
     let outer = Loop::new(&setup, &graph, &[before], 3);
-    // Each turn reads what the one before wrote, in a node that its writer precedes, and in an inner loop.
+    // Each iteration reads what the previous one wrote: in a node that precedes its writer, and in an inner loop.
     let read = setup.add(&outer.body, &[], "move", &[two, one]);
     let inner_count = setup.word(0);
     let refill = setup.add(&outer.body, &[read], "put", &[inner_count, 2]);
@@ -192,7 +194,7 @@ fn programmatic_edges_in_bodies_hold_turn_by_turn() {
 #[test]
 fn memory_that_a_body_uses_lives_over_its_node() {
     let Some((setup, notes, _alone)) = simulated() else { return };
-    // The free is unordered with the loop, and the free comes first.
+    // First the free is unordered with the loop, then it comes first.
     for (ordered, kind, name) in
         [(false, "lifetime", "life_beside"), (true, "illegal-address", "life_behind")]
     {
@@ -314,7 +316,8 @@ fn never_ends() {
     assert_eq!(report.kind, "turn-limit");
     assert_eq!(
         report.text,
-        "node `endless` (src/plan.rs:7) begins a turn after 50 turns of the launch's loops, and its condition is still not \
+        "node `endless` (src/plan.rs:7) begins a turn after 50 turns of the launch's loops, and its condition \
+         is still not \
          0; help: `CUWEAVE_SIM_TURNS` sets the limit"
     );
 }
@@ -371,7 +374,7 @@ fn kernels_of_bodies_are_of_the_nodes_context() {
     let (_, body) = graph.run_if(&second.context, &[], handle);
     first.add(&body, &[], "nothing", &[]);
     assert_eq!(graph.try_exec(0).err(), Some(INVALID));
-    // The node's context is its handle's.
+    // The node has the context of its handle.
     let handle = graph.handle(&second.context, Some(0));
     let kind = (CU_GRAPH_COND_TYPE_IF, 1);
     assert_eq!(graph.try_conditional(&first.context, &[], handle, kind).err(), Some(INVALID));
@@ -401,7 +404,7 @@ fn a_handle_without_a_node_is_refused() {
     let graph = Graph::new();
     let (first, second) = (graph.handle(&setup.context, Some(0)), graph.handle(&setup.context, Some(0)));
     let (node, _) = graph.run_if(&setup.context, &[], first);
-    // SAFETY: a struct of numbers and pointers, for which zero is a value.
+    // SAFETY: zero is a valid value for this struct of numbers and pointers.
     let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = unsafe { std::mem::zeroed() };
     let mut exec = std::ptr::null_mut();
     gives!(INVALID, sys::cuGraphInstantiateWithParams(&mut exec, graph.0, &mut params));
@@ -409,7 +412,7 @@ fn a_handle_without_a_node_is_refused() {
     assert_eq!(params.result_out, unused);
     let kind = (CU_GRAPH_COND_TYPE_IF, 1);
     assert_eq!(graph.try_conditional(&setup.context, &[], 0, kind).err(), Some(INVALID));
-    // A node that goes leaves its handle.
+    // Destroying a node leaves its handle without a node.
     ok!(sys::cuGraphDestroyNode(node));
     for handle in [first, second] {
         graph.run_if(&setup.context, &[], handle);
@@ -435,7 +438,7 @@ fn bodies_belong_to_their_node() {
     let inner = bodies[0].handle(&setup.context, Some(0));
     bodies[0].run_if(&setup.context, &[], inner);
     assert!(live() >= before + 5);
-    // No conditional node for a graph that is a child.
+    // A child graph can get no conditional nodes.
     let child = Graph::new();
     let mut node = std::ptr::null_mut();
     ok!(sys::cuGraphAddChildGraphNode(&mut node, bodies[1].0, null(), 0, child.0));
@@ -447,7 +450,7 @@ fn bodies_belong_to_their_node() {
     assert_eq!(inside.try_conditional(&setup.context, &[], handle, kind).err(), Some(UNSUPPORTED));
 }
 
-/// An arena of a launch, allocated by the graph.
+/// Adds an arena that the graph allocates.
 fn arena(graph: &Graph) -> (Node, u64) {
     graph.alloc(&[], 4096)
 }
@@ -467,7 +470,7 @@ fn buffers_of_arms_share_bytes_and_those_that_live_across_do_not() {
             let mix = setup.add(body, &[put], "mix", &[memory, 1]);
             users.push([put, mix]);
         }
-        // The bytes that a buffer from outside has over the node.
+        // The bytes of a buffer that lives across the conditional node.
         let outer = if across { memory } else { memory + 512 };
         let last = setup.add(&graph, &[node], "mix", &[memory + 512, 1]);
         graph.free(&[last], memory);
@@ -487,7 +490,8 @@ fn buffers_of_arms_share_bytes_and_those_that_live_across_do_not() {
 #[test]
 fn buffers_of_a_loop_live_over_it_and_those_of_its_body_in_a_turn() {
     let Some((setup, notes, _alone)) = simulated() else { return };
-    // Two buffers that the body uses one after the other: told of to the body they may share bytes, to the graph not.
+    // Two buffers that the body uses one after the other may share bytes if they are described to the body, but
+    // not if they are described to the graph.
     for (of_body, code) in [(true, OK), (false, FAILED)] {
         let graph = Graph::new();
         let (alloc, memory) = arena(&graph);
@@ -510,7 +514,7 @@ fn a_buffer_of_a_body_is_unwritten_at_the_begin_of_each_turn() {
     let graph = Graph::new();
     let (alloc, memory) = arena(&graph);
     let other = Loop::new(&setup, &graph, &[alloc], 3);
-    // The first turn writes what all turns read.
+    // The first iteration writes the bytes that all iterations read.
     let handle = graph.handle(&setup.context, None);
     let set = setup.add(&other.body, &[], "set_modulo", &[handle, other.count, 2]);
     let first = setup.word(16);
@@ -575,7 +579,7 @@ fn buffers_of_bodies_move_in_the_order_in_which_they_were_told_of() {
     notes.buffer(&graph, "moved_outside", first + 64, 64, &[outside]);
     let exec = graph.exec();
     assert_eq!(exec.run(&setup.context), OK);
-    // The nodes, and then the buffers, go to the other memory, where they lie the other way round.
+    // The nodes, and then the buffers, move to the other memory, in which their positions are swapped.
     assert_eq!(setup.update(&exec, inside, "put", &[second + 64, 1]), OK);
     assert_eq!(setup.update(&exec, outside, "put", &[second, 1]), OK);
     assert_eq!(notes.move_buffers(&exec, &[second + 64, second]), OK);

@@ -1,4 +1,5 @@
-//! The conditional nodes that the simulated driver has in each version of CUDA, and the faults of drivers of that version.
+//! The conditional nodes that the simulated driver supports in each CUDA version, and the faults of drivers of
+//! these versions.
 
 #[path = "conditions/kernels.rs"]
 mod kernels;

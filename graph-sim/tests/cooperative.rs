@@ -1,5 +1,5 @@
-//! Cooperative launches: their blocks wait for each other, and more blocks than the device holds at once are refused.
-//! Where there is a real driver, these tests run on it.
+//! Cooperative launches: their blocks wait for each other, and a launch with more blocks than can be resident is
+//! refused. Where there is a real driver, these tests run on it.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -12,7 +12,7 @@ const TOO_LARGE: CUresult = CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 const COOPERATIVE: sys::CUlaunchAttributeID = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
 const THREADS: u32 = 1024;
 
-/// The first thread of each block counts it, and waits until all blocks are counted.
+/// The first thread of each block increments a counter and waits until it has counted all blocks.
 const PTX: &str = ".version 8.0\n.target sm_70\n.address_size 64\n
 .visible .entry meet(.param .u64 count)
 {
@@ -28,7 +28,7 @@ struct Fixture {
     context: Context,
     function: sys::CUfunction,
     count: u64,
-    /// The blocks that the device holds at once.
+    /// The number of blocks that can be resident on the device.
     most: u32,
 }
 
@@ -63,7 +63,7 @@ impl Fixture {
         found
     }
 
-    /// Sets the parameters of a node, or of an exec's.
+    /// Sets the parameters of a graph's node, or of an instance's node.
     fn set(&self, exec: Option<sys::CUgraphExec>, node: sys::CUgraphNode, blocks: u32) -> CUresult {
         let mut count = self.count;
         let mut arguments: [*mut c_void; 1] = [(&raw mut count).cast()];
@@ -78,7 +78,7 @@ impl Fixture {
 }
 
 fn is_cooperative(value: i32) -> sys::CUlaunchAttributeValue {
-    // SAFETY: a union of numbers and pointers, for which zero is a value.
+    // SAFETY: zero is a valid value for this union of numbers and pointers.
     let mut attribute: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
     attribute.cooperative = value;
     attribute
@@ -99,7 +99,7 @@ fn all_blocks_that_a_device_holds_meet() {
     assert_eq!(fixture.counted(), fixture.most);
 }
 
-/// Wherever the driver learns of it, as measured (580, CUDA 13.0).
+/// Refused wherever the driver learns of the size. Measured on driver 580 (CUDA 13.0).
 #[test]
 fn more_blocks_are_refused() {
     let fixture = Fixture::new();

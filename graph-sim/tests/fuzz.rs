@@ -1,5 +1,5 @@
-//! Broken PTX and wrong arguments end in errors, never in a crash: kernels of the tests and examples, changed at
-//! random, loaded and launched. The numbers are drawn from a fixed seed.
+//! Broken PTX and wrong arguments cause errors, never a crash. Randomly changed kernels of the tests and examples
+//! are loaded and launched, with a fixed seed.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
@@ -9,7 +9,7 @@ use cuweave_testkit::random::Random;
 use cuweave_testkit::raw::*;
 use cuweave_testkit::{files, ok};
 
-/// Cases; each is a changed file with all of its kernels launched.
+/// The number of cases. Each is a changed file, all of whose kernels are launched.
 const CASES: usize = 1000;
 
 /// Returns the files of the tests and the examples.
@@ -18,7 +18,7 @@ fn corpus() -> Vec<String> {
     files.iter().map(|file| std::fs::read_to_string(file).expect("a file that can be read")).collect()
 }
 
-/// Changes a text: cuts it, swaps, drops or doubles words or lines, puts odd numbers in.
+/// Changes a text: cuts it; swaps, drops or duplicates words or lines; inserts unusual numbers.
 fn change(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..=random.below(3) {
@@ -64,7 +64,8 @@ fn change(text: &str, random: &mut Random) -> String {
     lines.join("\n")
 }
 
-/// Launches every kernel of a module with arguments of all kinds; returns the number that ran to their end.
+/// Launches every kernel of a module with arguments of all kinds. Returns the number of launches that ran to
+/// their end.
 fn launch_all(context: &Context, module: sys::CUmodule, random: &mut Random) -> usize {
     let mut count = 0;
     ok!(sys::cuModuleGetFunctionCount(&mut count, module));
@@ -77,11 +78,11 @@ fn launch_all(context: &Context, module: sys::CUmodule, random: &mut Random) -> 
         ok!(sys::cuFuncGetName(&mut name, function));
         let name = unsafe { CStr::from_ptr(name) };
         let mut found = null_mut();
-        // One that cannot be simulated is refused here.
+        // A kernel that cannot be simulated is refused here.
         if unsafe { sys::cuModuleGetFunction(&mut found, module, name.as_ptr()) } != OK {
             continue;
         }
-        // Room for the largest parameters there are.
+        // Room for the largest possible parameters.
         let mut values = vec![[0u64; 64]; 64];
         for value in &mut values {
             value[0] = match random.below(6) {
@@ -122,7 +123,7 @@ fn launch_all(context: &Context, module: sys::CUmodule, random: &mut Random) -> 
 
 #[test]
 fn changed_kernels_end_in_results_or_errors() {
-    // SAFETY: this program's only test; nothing else reads the environment yet.
+    // SAFETY: this is the program's only test, and nothing else reads the environment yet.
     unsafe { std::env::set_var("CUWEAVE_SIM_INSTRUCTIONS", "20000") };
     if !cuweave_sim::load().unwrap().is_simulated() {
         return;
@@ -133,7 +134,7 @@ fn changed_kernels_end_in_results_or_errors() {
     for case in 0..CASES {
         let context = Context::new();
         let text = &corpus[random.below(corpus.len())];
-        // Every tenth case is the file as it is, with any arguments.
+        // Every tenth case is an unchanged file with random arguments.
         let text = if case % 10 == 0 { text.clone() } else { change(text, &mut random) };
         let mut bytes = text.into_bytes();
         bytes.push(0);

@@ -1,5 +1,5 @@
-//! No argument of a program ends the process: handles are looked up, null is refused, and faults on
-//! request leave nothing behind.
+//! No argument of a program can end the process: handles are looked up, null is refused, and injected faults
+//! leave nothing behind.
 
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
@@ -8,14 +8,14 @@ use cudarc::driver::sys;
 use cuweave_testkit::raw::*;
 use cuweave_testkit::{gives, ok};
 
-/// While a test makes a call fail, no other test may make that call.
+/// Held while a test makes a call fail: no other test may make that call meanwhile.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Values that are no handles: null, the built-in streams, odd numbers, pointers of our own.
+/// Returns invalid handles: null, the built-in streams, unusual numbers, and pointers of our own.
 fn wrong_handles() -> Vec<usize> {
     let own = 7u64;
     vec![3, 4, 0x10, 0xdead_beef, usize::MAX, usize::MAX - 7, 0x5000_0000_0000, (&raw const own) as usize]
@@ -192,7 +192,7 @@ fn a_failure_on_request_strikes_once_and_at_its_time() {
     let mut address = 0;
     gives!(NO_MEMORY, sys::cuMemAlloc_v2(&mut address, 16));
     let third = context.alloc(16);
-    // Calls that destroy an object do so before they return the error.
+    // Functions that destroy an object do so before they return the error.
     let before = cuweave_sim::live().unwrap().allocations;
     cuweave_sim::fail("cuMemFree_v2", 1, 999).unwrap();
     gives!(sys::CUresult::CUDA_ERROR_UNKNOWN, sys::cuMemFree_v2(first));
@@ -232,7 +232,7 @@ fn every_call_of_a_piece_of_work_can_be_made_to_fail() {
         let live = cuweave_sim::live().unwrap();
         cuweave_sim::fail(name, 1, 999).unwrap();
         let failed = work().is_err();
-        // Destructors call these functions here and cannot return an error.
+        // Destructors call these functions and cannot return an error.
         assert_eq!(failed, !name.contains("Destroy"), "{name}");
         assert_eq!(cuweave_sim::clear_faults().unwrap(), 0, "{name}");
         assert_eq!(cuweave_sim::live().unwrap(), live, "{name}");

@@ -1,4 +1,4 @@
-//! Work that looks as if it were not over, until it is let go.
+//! Work that looks pending until it is released.
 
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Kernels, through the driver: results, and each fault with its code and its report.
+//! Kernels launched through the driver: their results, and the code and report of each fault.
 
 use std::ptr::null_mut;
 
@@ -32,7 +32,7 @@ fn cudarcs_captured_graph_runs_again_and_again() {
     let context = CudaContext::new(0).unwrap();
     let stream = context.new_stream().unwrap();
     let module = context.load_module(cudarc::nvrtc::Ptx::from_src(PTX)).unwrap();
-    // With its events cudarc would make the capture wait for earlier work.
+    // Otherwise cudarc's events would make the capture wait for earlier work.
     unsafe { context.disable_event_tracking() };
     let count = module.load_function("count").unwrap();
     let mut counter = stream.clone_htod(&[0u32]).unwrap();
@@ -65,7 +65,8 @@ impl Kernels {
         Kernels { context, module }
     }
 
-    /// Launches a kernel with 64-bit arguments; returns the results of the launch and of the next synchronisation.
+    /// Launches a kernel with 64-bit arguments. Returns the results of the launch and of the next
+    /// synchronisation.
     fn run(&self, name: &str, threads: u32, args: &[u64]) -> (CUresult, CUresult) {
         let function = self.context.function(self.module, name);
         let mut pointers: Vec<_> =
@@ -90,7 +91,8 @@ impl Kernels {
     }
 }
 
-/// Asserts that a kernel breaks the context with that code and that a report of that kind has these parts.
+/// Asserts that a kernel breaks the context with this code, and that its report has this kind and contains these
+/// parts.
 fn breaks(name: &str, args: &[u64], code: CUresult, kind: &str, parts: &[&str]) {
     let kernels = Kernels::new();
     breaks_in(&kernels, name, args, code, kind, parts);
@@ -98,7 +100,6 @@ fn breaks(name: &str, args: &[u64], code: CUresult, kind: &str, parts: &[&str]) 
 
 fn breaks_in(kernels: &Kernels, name: &str, args: &[u64], code: CUresult, kind: &str, parts: &[&str]) {
     assert_eq!(kernels.run(name, 32, args), (OK, code));
-    // And stays broken.
     assert_eq!(unsafe { sys::cuMemAlloc_v2(&mut 0, 16) }, code);
     let found = reports_of(&format!("`{name}`"));
     let fits = |report: &&cuweave_sim::Report| {
@@ -225,7 +226,7 @@ fn a_fault_in_a_graph_names_the_node_and_the_buffer() {
     notes.node(second, "reads_fresh", 11);
     notes.buffer(&graph, "h", arena, 128, &[first]);
     notes.buffer(&graph, "fresh_k", arena + 128, 128, &[second]);
-    // Bytes written by an earlier launch do not count: the live range of the buffer begins here.
+    // Bytes that an earlier launch wrote do not count: the live range of the buffer begins in this one.
     ok!(sys::cuMemsetD8_v2(arena, 0, 512));
     assert_eq!((graph.exec().launch(context), context.sync()), (OK, CUresult::CUDA_ERROR_LAUNCH_FAILED));
     let reports = reports_of("`reads_fresh` (src/plan.rs:11)");

@@ -1,4 +1,4 @@
-//! The linker of machine code: its handles, what it takes, and that its code is that of the PTX.
+//! The linker of machine code: its handles, the input that it accepts, and that its output equals the PTX.
 
 #![allow(unsafe_code)]
 
@@ -9,7 +9,7 @@ use cudarc::driver::sys::{self, CUjitInputType as Input, CUresult::*};
 use cuweave_testkit::raw::Context;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Other tests of this process make errors on purpose.
+/// Other tests of this process cause errors on purpose.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -58,7 +58,7 @@ fn code_of_a_linker_is_loaded() {
     let (result, code) = complete(link);
     assert_eq!(result, CUDA_SUCCESS);
     assert!(code.starts_with(b"\x7fELF"));
-    // The code outlives its linker as a copy.
+    // The code is copied out of its linker and outlives it.
     assert_eq!(unsafe { sys::cuLinkDestroy(link) }, CUDA_SUCCESS);
     assert_eq!(load(&code), CUDA_SUCCESS);
     drop(context);
@@ -96,7 +96,7 @@ fn what_a_linker_refuses() {
     assert_eq!(unsafe { sys::cuLinkDestroy(link) }, CUDA_ERROR_INVALID_HANDLE);
     assert_eq!(complete(link).0, CUDA_ERROR_INVALID_HANDLE);
     assert_eq!(add(link, Input::CU_JIT_INPUT_PTX, PTX.as_bytes()), CUDA_ERROR_INVALID_HANDLE);
-    // Code of this driver is an input, too.
+    // Code of this driver is accepted as input, too.
     let link = create();
     assert_eq!(add(link, Input::CU_JIT_INPUT_CUBIN, &code), CUDA_SUCCESS);
     assert_eq!(complete(link), (CUDA_SUCCESS, code.clone()));

@@ -1,4 +1,4 @@
-//! The simulated driver becomes cudarc's, and none of its symbols is in the program itself.
+//! The simulated driver becomes cudarc's driver, and the program itself defines none of its symbols.
 
 use cudarc::driver::{CudaContext, sys};
 
@@ -19,8 +19,8 @@ fn cudarc_finds_the_driver_that_was_loaded() {
     assert!(driver.to_string().starts_with(words));
 }
 
-/// Returns true if a 64-bit ELF file defines a symbol: a symbol table has its name, with a section. Strings of debug
-/// information are no symbols.
+/// Returns true if a 64-bit ELF file defines a symbol: a symbol table contains the name, with a section. Strings
+/// in debug information do not count.
 fn defines(elf: &[u8], name: &str) -> bool {
     let number = |at: usize, bytes: usize| {
         elf[at..at + bytes].iter().rev().fold(0usize, |value, &byte| value << 8 | usize::from(byte))

@@ -1,5 +1,5 @@
-//! The rules of reserved addresses and mapped memory, as the real driver has them: where there is a real driver, these
-//! tests run on it.
+//! The rules of reserved addresses and mapped memory, as the real driver implements them: where there is a real
+//! driver, these tests run on it.
 
 #![allow(unsafe_code)]
 
@@ -11,19 +11,19 @@ fn properties() -> sys::CUmemAllocationProp {
     sys::CUmemAllocationProp {
         type_: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
         location: location(),
-        // SAFETY: numbers and null pointers.
+        // SAFETY: zero is a valid value for numbers and pointers.
         ..unsafe { std::mem::zeroed() }
     }
 }
 
 fn location() -> sys::CUmemLocation {
-    // SAFETY: numbers.
+    // SAFETY: zero is a valid value for numbers.
     let mut location: sys::CUmemLocation = unsafe { std::mem::zeroed() };
     location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
     location
 }
 
-/// A reserved range with the memory that is mapped from its start on.
+/// A reserved range, with the memory that is mapped from its start.
 struct Range {
     start: u64,
     bytes: usize,
@@ -40,7 +40,7 @@ impl Range {
         Range { start, bytes: steps * step, mapped: 0, step }
     }
 
-    /// Maps memory behind what is mapped, and gives the device access.
+    /// Maps memory after the mapped part and grants the device access.
     fn grow(&mut self, steps: usize) {
         let (mut handle, bytes) = (0, steps * self.step);
         let at = self.start + self.mapped as u64;
@@ -52,7 +52,7 @@ impl Range {
     }
 
     fn access(&self, at: u64, bytes: usize) {
-        // SAFETY: numbers.
+        // SAFETY: zero is a valid value for numbers.
         let mut access: sys::CUmemAccessDesc = unsafe { std::mem::zeroed() };
         access.location = location();
         access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -94,7 +94,7 @@ fn a_graph_works_before_and_after_its_memory_has_grown_in_place() {
     assert_eq!((exec.launch(&context), context.sync()), (OK, OK));
     let across: Vec<u32> = context.download(range.start + (range.step - 8) as u64, 2);
     assert_eq!(across, [14, 14]);
-    // One copy over the border of two mappings.
+    // A single copy crosses the border of two mappings.
     let border = range.start + (range.step - 8) as u64;
     context.write(border, &[1u32, 2, 3, 4]);
     assert_eq!(context.download::<u32>(border, 4), [1, 2, 3, 4]);
@@ -116,7 +116,7 @@ fn mapped_memory_is_touched_only_with_access_and_freed_only_by_its_own_calls() {
     range.mapped = step;
     gives!(INVALID, sys::cuMemFree_v2(range.start));
     gives!(INVALID, sys::cuMemAddressFree(range.start, range.bytes));
-    // The handle may go before the mapping.
+    // The handle may be released before the mapping.
     ok!(sys::cuMemRelease(handle));
     context.write(range.start, &[5u32]);
     assert_eq!(context.download::<u32>(range.start, 1), [5]);

@@ -1,5 +1,5 @@
-//! Batched nodes: faults of their threads are reported for the member launch that they belong to, and
-//! launches in one node are unordered.
+//! Batched nodes: faults of threads are reported for the member launch to which the threads belong, and the
+//! members of a node are unordered.
 
 use cudarc::driver::sys;
 use cuweave_testkit::ok;
@@ -7,9 +7,9 @@ use cuweave_testkit::raw::*;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 
-/// Kernels whose blocks take their work from a table of addresses at `table`: block `b` takes entry
-/// `b` of it, counted in the dimension in the kernel's name. `put_*` writes its number there; `get_*`
-/// reads there, and so do `late_*` and `early_*`, after and before the wait; `add_*` updates.
+/// Kernels whose blocks read the addresses to access from a table at `table`. Block `b` uses entry `b`, counted
+/// in the dimension that the kernel's name ends with. `put_*` writes its number there; `get_*` reads there, and
+/// so do `late_*` and `early_*`, after and before the wait; `add_*` updates.
 fn ptx() -> String {
     const WAIT: &str = "griddepcontrol.wait;";
     const STORE: &str = "st.global.u32 [%rd3], %r1;";
@@ -48,12 +48,12 @@ struct Setup {
     notes: Notes,
     module: sys::CUmodule,
     graph: Graph,
-    /// Memory for the results of kernels, all of it written.
+    /// Memory for the results of kernels. All of it is written.
     data: u64,
 }
 
 impl Setup {
-    /// `None` on a real driver, which makes no checks.
+    /// Returns `None` on a real driver, which makes no checks.
     fn new(seed: u64) -> Option<Setup> {
         let context = Context::new();
         if !context.simulated {
@@ -64,7 +64,7 @@ impl Setup {
         Some(Setup { notes: Notes::new(), module, graph: Graph::new(), data, context })
     }
 
-    /// A node whose blocks touch the bytes at these offsets of the data.
+    /// Adds a node whose blocks access the bytes at these offsets of `data`.
     fn node(&self, kernel: &str, after: &[Node], grid: [u32; 3], offsets: &[u64]) -> Node {
         let table = self.context.upload(&offsets.iter().map(|offset| self.data + offset).collect::<Vec<_>>());
         let function = self.context.function(self.module, kernel);
@@ -76,7 +76,7 @@ impl Setup {
         node
     }
 
-    /// Updates the node in an instance to other blocks.
+    /// Updates the node of an instance to other offsets.
     fn set(&self, exec: &Exec, node: Node, kernel: &str, offsets: &[u64]) {
         let table = self.context.upload(&offsets.iter().map(|offset| self.data + offset).collect::<Vec<_>>());
         let mut pointers = [(&raw const table).cast_mut().cast()];
@@ -91,7 +91,7 @@ impl Setup {
     }
 }
 
-/// Runs a test with several schedules: the members run in other orders.
+/// Runs a test under several schedules, so that the members run in different orders.
 fn under_every_seed(test: impl Fn(&Setup, &dyn Fn(&str) -> String)) {
     for seed in 0..6 {
         let Some(setup) = Setup::new(seed) else { return };
@@ -174,7 +174,7 @@ fn a_race_of_two_nodes_names_the_members() {
 fn members_that_start_early_meet_what_is_in_front_at_their_wait() {
     for seed in 0..6 {
         for kernel in ["late_x", "early_x"] {
-            // A failed launch breaks its context.
+            // A failed launch breaks its context, so each seed needs a new one.
             let Some(setup) = Setup::new(seed) else { return };
             let names = ["first", "left", "right"].map(|part| format!("{kernel}_{part}_{seed}"));
             let first = setup.node("put_x", &[], [2, 1, 1], &[4, 8]);
@@ -238,7 +238,7 @@ fn a_read_of_what_nothing_wrote_names_the_member() {
 fn buffers_are_used_by_members() {
     under_every_seed(|setup, name| {
         let (good, bad, buffers) = (name("users_good"), name("users_bad"), ["users_p", "users_q"].map(name));
-        // The second member writes in the first one's buffer, too.
+        // The second member also writes into the first one's buffer.
         let node = setup.node("put_x", &[], [3, 1, 1], &[0, 64, 32]);
         assert_eq!(setup.notes.members(node, 0, &[(&good, 1, 0), (&bad, 2, 1)]), OK);
         let mine = |name: &str, offset, member| {
@@ -290,7 +290,7 @@ fn members_move_with_the_grid() {
     assert_eq!(notes.move_members(&exec, node, &[0, 5]), INVALID);
     assert_eq!(notes.move_members(&exec, node, &[0]), INVALID);
     assert_eq!(notes.move_members(&exec, node, &[0, 4]), OK);
-    // The third and the last block are of two launches now.
+    // Now the third and the last block belong to two different launches.
     assert_eq!(setup.launch(&exec), FAILED);
     let reports = reports_of("moved_left");
     assert_eq!(reports.len(), 1, "{reports:?}");

@@ -1,4 +1,4 @@
-//! Nodes at the same time: unordered nodes run side by side, and results and checks are the same.
+//! Concurrent nodes: unordered nodes run concurrently, with the same results and checks.
 
 use cudarc::driver::sys;
 use cuweave_testkit::ok;
@@ -47,7 +47,7 @@ AGAIN:
 }
 ";
 
-/// A context that runs unordered nodes at the same time, as a real driver does.
+/// Returns a context that runs unordered nodes concurrently, as a real driver does.
 fn parallel() -> Context {
     let context = Context::new();
     if context.simulated {
@@ -69,7 +69,7 @@ fn kernels_that_wait_for_each_other() {
     assert_eq!(context.download::<u32>(flags, 33)[32], 1);
 }
 
-/// Branches of kernels side by side, with allocations, copies, fills and calls of the program between them.
+/// Concurrent branches of kernels, with allocations, copies, fills and host functions between them.
 #[test]
 fn branches_give_what_they_give_one_after_the_other() {
     const BRANCHES: usize = 6;
@@ -120,7 +120,8 @@ fn races_are_found_between_nodes_at_the_same_time() {
         let module = context.module(PTX);
         let add = context.function(module, "add");
         let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));
-        // Two kernels on disjoint parts of one allocation, and a third that writes the same part as the second.
+        // Two kernels on disjoint parts of an allocation, and a third one that writes the same part as the
+        // second.
         let graph = Graph::new();
         let first = graph.kernel(&[], add, 1, 256, &[out, from]);
         let second = graph.kernel(&[], add, 1, 256, &[out + 1024, from]);
@@ -147,7 +148,7 @@ fn races_are_found_between_members_of_nodes_at_the_same_time() {
         let module = context.module(PTX);
         let add = context.function(module, "add");
         let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));
-        // The second block of the one node writes the same bytes as the first block of the other.
+        // The second block of node `one` writes the same bytes as the first block of node `other`.
         let graph = Graph::new();
         for (node, at) in [("one", 0), ("other", 1024)] {
             let kernel = graph.kernel(&[], add, 2, 256, &[out + at, from]);

@@ -1,17 +1,18 @@
-//! Programmatic edges: their consumers may start before their producers end, and wait for them at
-//! `griddepcontrol.wait`. Kernels that rely on nothing before it pass under every schedule; all others are reported.
+//! Programmatic edges: consumers may start before their producers end, and wait for them at
+//! `griddepcontrol.wait`. Kernels that rely on nothing before the wait pass under every schedule; all others are
+//! reported.
 
 use cudarc::driver::sys;
 use cuweave_testkit::raw::*;
 use cuweave_testkit::{gives, ok};
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
-/// Elements of a buffer: blocks, and threads a block.
+/// The shape of a buffer: blocks, and threads per block. There is one element per thread.
 const SHAPE: (u32, u32) = (4, 64);
 const COUNT: usize = 256;
 
-/// Kernels whose threads set an element of `to` to that of `from` plus one. The place of the wait
-/// differs, and some kernels do not wait.
+/// Kernels whose threads set an element of `to` to that of `from` plus one. They differ in the place of the wait,
+/// and some do not wait.
 fn ptx() -> String {
     const WAIT: &str = "griddepcontrol.wait;";
     const ONE_WAITS: &str = "mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, 0; @%p1 bra MEET;
@@ -23,7 +24,7 @@ fn ptx() -> String {
         griddepcontrol.wait;
         mov.u32 %r4, 1; st.volatile.shared.u32 [flag], %r4;
         SPIN: ld.volatile.shared.u32 %r4, [flag]; setp.eq.u32 %p1, %r4, 0; @%p1 bra SPIN;";
-    // The instructions at the start, before the load, and after it.
+    // The instructions at the start, before the load, and after the load.
     let kernels = [
         ("waits", WAIT, "", ""),
         // Triggers its dependents first.
@@ -32,9 +33,9 @@ fn ptx() -> String {
         ("loads_first", "", "", WAIT),
         // Overwrites `to` while others may still read it.
         ("stores_first", "", "mov.u32 %r2, 0; st.global.u32 [%rd4], %r2; griddepcontrol.wait;", ""),
-        // One thread of a block waits, and the others for it at a barrier.
+        // One thread of a block waits. The others wait for it at a barrier.
         ("one_waits", ONE_WAITS, "", ""),
-        // One thread of a block waits and sets a flag in shared memory; the last warp spins until it is set.
+        // One thread of a block waits and sets a flag in shared memory. The last warp spins on the flag.
         ("spins", SPINS, "", ""),
     ];
     let kernels = kernels.map(|(name, first, before, behind)| {
@@ -64,7 +65,7 @@ fn ptx() -> String {
     format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernels.concat())
 }
 
-/// An outgoing port of a kernel node for programmatic edges.
+/// The port of a kernel node for programmatic edges.
 const TRIGGER: u8 = 1;
 const BEGIN: u8 = 2;
 
@@ -76,13 +77,13 @@ fn edge(port: u8) -> sys::CUgraphEdgeData {
     sys::CUgraphEdgeData { from_port: port, to_port: 0, type_: kind as u8, reserved: [0; 5] }
 }
 
-/// Adds edges of one kind from nodes to a node.
+/// Adds edges of one kind from several nodes to a node.
 fn link(graph: &Graph, from: &[Node], to: Node, port: u8) -> sys::CUresult {
     let (to, data) = (vec![to; from.len()], vec![edge(port); from.len()]);
     unsafe { sys::cuGraphAddDependencies_v2(graph.0, from.as_ptr(), to.as_ptr(), data.as_ptr(), from.len()) }
 }
 
-/// A graph under construction: kernels over buffers of [`COUNT`] numbers, and edges of both kinds.
+/// A graph under construction: kernels on buffers of [`COUNT`] numbers, and edges of both kinds.
 struct Program {
     context: Context,
     module: sys::CUmodule,
@@ -92,7 +93,7 @@ struct Program {
 }
 
 impl Program {
-    /// `None` on a real driver, which makes no checks.
+    /// Returns `None` on a real driver, which makes no checks.
     fn new(prefix: &str, seed: u64) -> Option<Self> {
         let context = Context::new();
         if !context.simulated {
@@ -104,7 +105,7 @@ impl Program {
         Some(Program { context, module, graph: Graph::new(), notes: Notes::new(), prefix })
     }
 
-    /// Adds a kernel node; `after` are its predecessors, with the ports of their edges.
+    /// Adds a kernel node. `after` are its predecessors, with the ports of their edges.
     fn kernel(&self, kernel: &str, name: &str, after: &[(Node, u8)], to: u64, from: u64) -> Node {
         let function = self.context.function(self.module, kernel);
         let node = self.graph.kernel(&[], function, SHAPE.0, SHAPE.1, &[to, from]);
@@ -123,7 +124,7 @@ impl Program {
         self.context.upload(&(0..COUNT as u32).collect::<Vec<_>>())
     }
 
-    /// Launches twice; asserts that there is no report and that a buffer holds the numbers plus so many.
+    /// Launches twice. Asserts that there is no report, and that `result` holds the original numbers plus `plus`.
     fn passes(&self, result: u64, plus: u32) {
         let exec = self.graph.exec();
         for _ in 0..2 {
@@ -134,7 +135,7 @@ impl Program {
         assert_eq!(self.context.download::<u32>(result, COUNT), expected);
     }
 
-    /// Launches; asserts that the report names these two nodes and contains that text.
+    /// Launches. Asserts that the report names these two nodes and contains this text.
     fn fails(&self, nodes: [&str; 2], kinds: &[&str], text: &str) {
         let exec = self.graph.exec();
         assert_eq!((exec.launch(&self.context), self.context.sync()), (OK, FAILED));
@@ -151,7 +152,7 @@ impl Program {
 
 const SEEDS: std::ops::Range<u64> = 0..8;
 
-/// The seed is the driver's, for the whole process: tests that set it take turns.
+/// Tests that set the seed take turns, because it applies to the whole process.
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn under_every_seed(prefix: &str, test: impl Fn(Program)) {
@@ -171,7 +172,8 @@ fn kernels_that_wait_first_are_ordered_through_chains_of_them() {
                 let (from, a, b) = (p.numbers(), p.fresh(), p.fresh());
                 let first = p.kernel(kernel, "first", &[], a, from);
                 let second = p.kernel(kernel, "second", &[(first, port)], b, a);
-                // Writes the bytes that the first one wrote and the second read; reads the bytes that the first one reads.
+                // The third node writes the bytes that the first one wrote and the second one read. The fourth
+                // reads the bytes that the first one read.
                 let third = p.kernel(kernel, "third", &[(second, port)], a, b);
                 p.kernel(kernel, "fourth", &[(third, port)], b, a);
                 p.passes(b, 4);
@@ -195,12 +197,12 @@ fn who_comes_behind_a_kernel_without_the_wait_is_not_behind_those_before() {
     under_every_seed("broken_chain", |p| {
         let (from, other, a, b, c) = (p.numbers(), p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
-        // Touches no byte that the first one touches.
+        // The second node touches no byte that the first one touches.
         let second = p.kernel("never_waits", "second", &[(first, TRIGGER)], b, other);
         p.kernel("waits", "third", &[(second, 0)], c, a);
         p.fails(["first", "third"], &["race"], "ends without `griddepcontrol.wait`");
     });
-    // A full edge past it restores the order.
+    // A full edge from the first node restores the order.
     under_every_seed("mended_chain", |p| {
         let (from, other, a, b, c) = (p.numbers(), p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
@@ -232,11 +234,12 @@ fn full_edges_further_up_order_what_is_before_the_wait() {
         let (from, a, b, c) = (p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
         let second = p.kernel("waits", "second", &[(first, 0)], b, a);
-        // Reads the bytes that the first one wrote, which had ended before the second one started.
+        // The third node reads the bytes that the first one wrote. The first one had ended before the second one
+        // started.
         p.kernel("loads_first", "third", &[(second, TRIGGER)], c, a);
         p.passes(c, 2);
     });
-    // Along programmatic edges it had not.
+    // Along programmatic edges, it may not have ended.
     under_every_seed("programmatic_further_up", |p| {
         let (from, a, b, c) = (p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
@@ -254,7 +257,7 @@ fn a_store_before_the_wait_over_what_others_read() {
         p.kernel("stores_first", "second", &[(first, TRIGGER)], from, other);
         p.fails(["first", "second"], &["race"], "before any `griddepcontrol.wait`");
     });
-    // After a full edge a wait has nothing to wait for, and all is ordered.
+    // After a full edge, the wait returns at once, and everything is ordered.
     under_every_seed("store_behind_full", |p| {
         let (from, other, a) = (p.numbers(), p.numbers(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
@@ -263,7 +266,8 @@ fn a_store_before_the_wait_over_what_others_read() {
     });
 }
 
-/// The live range of a buffer in an arena begins with a kernel that started while an older buffer there was in use.
+/// The live range of an arena buffer begins with a kernel that started while an older buffer in the same place
+/// was in use.
 #[test]
 fn planned_buffers_change_hands_at_the_wait() {
     under_every_seed("arena", |p| {
@@ -292,7 +296,7 @@ fn nodes_behind(node: Node) -> Vec<Node> {
     nodes[..count].to_vec()
 }
 
-/// These are rules of the driver's own, so a real one must agree.
+/// These are the driver's own rules, so a real driver must agree.
 #[test]
 fn edge_data_is_kept_and_checked() {
     let context = Context::new();
@@ -303,7 +307,7 @@ fn edge_data_is_kept_and_checked() {
     let kernel = || graph.kernel(&[], function, SHAPE.0, SHAPE.1, &[buffer, buffer]);
     let (a, b, c) = (kernel(), kernel(), kernel());
     let empty = graph.empty(&[]);
-    // Ports and types that do not go together; other nodes than kernels.
+    // Ports and types that do not match, and nodes other than kernels.
     let bad = |from, to, data: sys::CUgraphEdgeData| unsafe {
         sys::cuGraphAddDependencies_v2(graph.0, &from, &to, &data, 1)
     };
@@ -315,7 +319,7 @@ fn edge_data_is_kept_and_checked() {
     assert_eq!(bad(a, empty, edge(TRIGGER)), INVALID);
     assert_eq!(bad(empty, a, edge(TRIGGER)), INVALID);
     assert_eq!(link(&graph, &[a], b, TRIGGER), OK);
-    // An edge that exists already, with any data.
+    // The edge exists already, and is refused with any data.
     assert_eq!(link(&graph, &[a], b, 0), INVALID);
     assert_eq!(link(&graph, &[b], c, 0), OK);
 
@@ -328,7 +332,7 @@ fn edge_data_is_kept_and_checked() {
     let mut expected = vec![(a, b, TRIGGER, 1), (b, c, 0, 0)];
     expected.sort_unstable();
     assert_eq!(edges, expected);
-    // Edges with data are not returned without an array for the data.
+    // A query without an array for the data fails if an edge has data.
     let lossy = sys::CUresult::CUDA_ERROR_LOSSY_QUERY;
     let null = std::ptr::null_mut();
     count = 4;
@@ -343,8 +347,8 @@ fn edge_data_is_kept_and_checked() {
     count = 4;
     ok!(sys::cuGraphNodeGetDependencies_v2(b, from.as_mut_ptr(), data.as_mut_ptr(), &mut count));
     assert_eq!((count, from[0], data[0].type_), (1, a, 1));
-    // An edge is removed with its data. Other data than its own is documented to be an error, which the driver
-    // does not return: the test does not rely on either.
+    // An edge is removed with its own data. According to the documentation other data is an error, but the driver
+    // does not return it; the test relies on neither.
     let programmatic = edge(TRIGGER);
     ok!(sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
     gives!(INVALID, sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
@@ -361,7 +365,7 @@ fn nodes_are_added_with_programmatic_edges() {
         let function = p.context.function(p.module, "waits");
         let (mut to, mut of) = (b, a);
         let mut pointers = [(&raw mut to).cast(), (&raw mut of).cast()];
-        // SAFETY: a struct of numbers and pointers, for which zero is a value.
+        // SAFETY: zero is a valid value for this struct of numbers and pointers.
         let mut params: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
         params.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL;
         params.__bindgen_anon_1.kernel = sys::CUDA_KERNEL_NODE_PARAMS_v3 {
@@ -397,7 +401,7 @@ fn streams_that_overlap_their_launches_are_captured() {
         let mut attribute = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             pad: [0; 4],
-            // SAFETY: a union of numbers, for which zero is a value.
+            // SAFETY: zero is a valid value for this union of numbers.
             value: unsafe { std::mem::zeroed() },
         };
         attribute.value.programmaticStreamSerializationAllowed = early;
@@ -436,7 +440,7 @@ fn streams_that_overlap_their_launches_are_captured() {
         &mut count
     ));
     assert_eq!(count, 2);
-    // The edge from the node that the other edge leads to is the full one.
+    // The full edge comes from the node to which the other edge leads.
     let first = usize::from(behind[1] == before[0]);
     assert_eq!((data[first].type_, data[first].from_port), (1, TRIGGER));
     assert_eq!((data[1 - first].type_, data[1 - first].from_port), (0, 0));
@@ -461,7 +465,7 @@ fn modules_are_refused_that_their_version_or_target_rules_out() {
         )
     };
     assert_eq!(load(&module("8.0", "sm_90", 4096)), OK);
-    // Here the driver takes more than the manual allows; the simulated one follows it.
+    // Here the driver accepts more than the manual allows. The simulated driver follows the manual.
     assert!(!context.simulated || load(&module("8.0", "sm_90", 4100)) == OK);
     assert_eq!(load(&module("8.1", "sm_70", 32_764)), OK);
     assert_eq!(load(&module("8.1", "sm_70", 32_768)), invalid);

@@ -1,7 +1,8 @@
-//! The rules of graphs with memory nodes, and of what surrounds them, as the real driver has them: where there is a
-//! real driver, these tests run on it.
+//! The rules of graphs with memory nodes and of related calls, as the real driver implements them: where there is
+//! a real driver, these tests run on it.
 //!
-//! Nothing here relies on undocumented behaviour: the addresses of allocations, or the granularity of reserved memory.
+//! The tests do not rely on undocumented behaviour, such as the addresses of allocations or the granularity of
+//! reserved memory.
 
 use std::ptr::{null, null_mut};
 
@@ -74,7 +75,7 @@ fn a_graph_with_memory_nodes_becomes_a_child_by_moving_only() {
         ownership: sys::CUgraphChildGraphNodeOwnership::CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE,
     };
     ok!(sys::cuGraphAddNode_v2(&mut node, parent.0, null(), null(), 0, &mut params));
-    // The child is its parent's now.
+    // The child graph belongs to its parent now.
     assert!(child.try_exec(0).is_err());
     assert!(child.try_alloc(&[], SIZE).is_err());
     std::mem::forget(child);
@@ -142,7 +143,7 @@ fn addresses_are_handed_on_along_edges_only() {
     let graph = Graph::new();
     let (node, a) = graph.alloc(&[], SIZE);
     graph.free(&[node], a);
-    // No path from that free node: this one may run at the same time.
+    // No path leads from that free node, so this allocation may be live at the same time.
     let (node, b) = graph.alloc(&[], SIZE);
     assert!(a + SIZE as u64 <= b || b + SIZE as u64 <= a);
     graph.free(&[node], b);
@@ -167,7 +168,7 @@ fn an_address_is_the_same_in_every_launch() {
     ok!(sys::cuMemFree_v2(out));
 }
 
-/// A graph that leaves an allocation, filled.
+/// Returns a graph that leaves a filled allocation.
 fn producer(context: &Context, value: u8) -> (Graph, u64) {
     let graph = Graph::new();
     let (node, address) = graph.alloc(&[], SIZE);
@@ -222,7 +223,7 @@ fn another_graph_frees_what_the_first_one_left() {
     let copy = consumer.copy(&context, &[], out, address, SIZE);
     consumer.free(&[copy], address);
     let (produce, consume) = (producer.exec(), consumer.exec());
-    // There is nothing to be consumed yet.
+    // Nothing is allocated yet.
     assert_eq!(consume.launch(&context), INVALID);
     for _ in 0..2 {
         assert_eq!(produce.launch(&context), OK);
@@ -276,7 +277,7 @@ fn a_cycle_is_not_instantiated() {
     let graph = Graph::new();
     let a = graph.empty(&[]);
     let b = graph.empty(&[a]);
-    // Adding the edge may fail already.
+    // Adding the edge may already fail.
     let added = unsafe { sys::cuGraphAddDependencies_v2(graph.0, &b, &a, null(), 1) };
     assert!(added != OK || graph.try_exec(0).is_err());
 }
@@ -287,7 +288,7 @@ fn fills_have_elements_of_1_2_or_4_bytes() {
     let graph = Graph::new();
     let address = context.alloc(SIZE);
     let mut node = null_mut();
-    // The driver takes a value wider than its element, and writes the low bytes.
+    // The driver accepts a value wider than its element, and writes the low bytes.
     for (element, value, code) in [(3, 1, INVALID), (1, 256, OK), (2, 0xffff, OK), (4, u32::MAX, OK)] {
         let mut params = fill_params(address, 0, 16);
         (params.elementSize, params.value) = (element, value);
@@ -444,7 +445,7 @@ fn prefetches_and_discards_have_streams_and_are_not_captured() {
     for (stream, count, firsts) in [(null, 2, [0, 1]), (stream, 0, [0, 1]), (stream, 2, [1, 1])] {
         assert_eq!(batch(stream, count, firsts, 0), INVALID, "{stream:?} {count} {firsts:?}");
     }
-    // The documentation excludes equal indices; driver 580.159 takes them.
+    // The documentation excludes equal indices. Driver 580.159 accepts them.
     let equal = if context.simulated { INVALID } else { sys::CUresult::CUDA_SUCCESS };
     assert_eq!(batch(stream, 2, [0, 0], 0), equal);
     assert_eq!(batch(stream, 1, [0, 1], 0), INVALID);

@@ -1,4 +1,4 @@
-//! The environment's settings: each test runs this program again with other ones.
+//! Settings from the environment. Each test runs this program again with other settings.
 
 use std::process::Command;
 use std::ptr::null_mut;
@@ -7,14 +7,14 @@ use cudarc::driver::sys::{self, CUresult};
 use cuweave_testkit::raw::{Context, Graph, INVALID, NO_MEMORY, OK, UNSUPPORTED};
 use cuweave_testkit::{gives, ok};
 
-/// Set where this program runs itself: the tests of settings do nothing without it.
+/// Set when this program runs itself. Without it, the tests of settings do nothing.
 const AGAIN: &str = "CUWEAVE_TEST_AGAIN";
 
 fn is_again() -> bool {
     std::env::var_os(AGAIN).is_some()
 }
 
-/// Runs the test `name` of this program with settings, and returns its output.
+/// Runs the test `name` of this program with these settings. Returns true if it passed, and its output.
 fn again(name: &str, settings: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture"]).env(AGAIN, "1").envs(settings.iter().copied());
@@ -46,7 +46,7 @@ fn presents_itself_as_12_4() {
     enter_primary();
     assert_eq!(load("8.4", "sm_80", "").1, OK);
     assert_eq!(load("8.5", "sm_80", "").1, CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
-    // A call that CUDA 12.4 does not have is not found, and refuses.
+    // A call newer than CUDA 12.4 is not found, and fails.
     use sys::CUdriverProcAddressQueryResult::*;
     let find = |name: &std::ffi::CStr| {
         let (mut place, mut why) = (null_mut(), CU_GET_PROC_ADDRESS_SUCCESS);
@@ -56,7 +56,7 @@ fn presents_itself_as_12_4() {
     assert_eq!(find(c"cuGraphAddNode"), (false, CU_GET_PROC_ADDRESS_SUCCESS));
     assert_eq!(find(c"cuGraphGetId"), (true, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
     assert_eq!(unsafe { sys::cuGraphGetId(null_mut(), &mut 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
-    // Bindings of CUDA 13 measure times by a newer form of what every driver has.
+    // Bindings for CUDA 13 measure times with a newer form of a call that every driver has.
     let [mut start, mut end] = [null_mut(); 2];
     let (mut milliseconds, mut newer) = (-1.0, -1.0);
     ok!(sys::cuEventCreate(&mut start, 0));
@@ -81,7 +81,8 @@ fn the_memory_of_a_device_can_be_chosen() {
     assert!(!passed && text.contains("`CUWEAVE_SIM_MEMORY=none` is not understood"), "{text}");
 }
 
-/// Allocations beyond it fail; managed memory beyond it is evicted and keeps its contents.
+/// Allocations larger than the device's memory fail. Managed memory larger than it is evicted and keeps its
+/// contents.
 #[test]
 fn has_little_memory() {
     if !is_again() {
@@ -112,15 +113,15 @@ fn has_little_memory() {
         ok!(sys::cuMemPrefetchAsync_v2(start, MEBIBYTE, device, 0, context.stream));
     }
     let counts = cuweave_sim::pages().unwrap() - before;
-    // The fill has left the last part there, which the first prefetch evicts.
+    // The fill has left the last part on the device. The first prefetch evicts it.
     assert_eq!((cuweave_sim::resident(Some(0)).unwrap(), counts.evicted), (256, 4 * 256));
     ok!(sys::cuMemGetInfo_v2(&mut free, &mut total));
     assert_eq!(free, 0);
-    // An allocation takes the place of pages.
+    // An allocation evicts pages.
     ok!(sys::cuMemAlloc_v2(&mut memory, MEBIBYTE / 2));
     assert_eq!(cuweave_sim::resident(Some(0)).unwrap(), 128);
     assert_eq!(context.sync(), OK);
-    // SAFETY: managed memory of four mebibytes, which nothing else uses now.
+    // SAFETY: these are four mebibytes of managed memory, which nothing else uses now.
     let values = unsafe { std::slice::from_raw_parts(managed as *const u32, MEBIBYTE) };
     assert!(values.iter().all(|&value| value == 7));
 }
@@ -134,7 +135,7 @@ fn the_capability_can_be_chosen() {
     assert!(!passed && text.contains("`CUWEAVE_SIM_CAPABILITY=8.5` is not understood"), "{text}");
 }
 
-/// A context that drivers of every age can make.
+/// Enters a context in a way that drivers of every version support.
 fn enter_primary() {
     let mut context = null_mut();
     ok!(sys::cuInit(0));
@@ -142,7 +143,7 @@ fn enter_primary() {
     ok!(sys::cuCtxSetCurrent(context));
 }
 
-/// Loads a file with a kernel `k`.
+/// Loads a module with a kernel `k`.
 fn load(version: &str, target: &str, parameters: &str) -> (sys::CUmodule, CUresult) {
     let text = format!(
         ".version {version}\n.target {target}\n.address_size 64\n.visible .entry k({parameters}) {{ ret; }}\n\0"
@@ -225,12 +226,12 @@ fn has_three_devices() {
 #[test]
 fn nodes_can_run_at_the_same_time() {
     passes("two_kernels_meet", &[("CUWEAVE_SIM_PARALLEL", "1")]);
-    // They would wait for ever if they ran one after the other.
+    // One after the other, they would wait for ever.
     let (passed, text) = again("two_kernels_meet", &[("CUWEAVE_SIM_INSTRUCTIONS", "100000")]);
     assert!(!passed && text.contains("error[instruction-limit]"), "{text}");
 }
 
-/// Each kernel signals its arrival, and waits for the other's.
+/// Each kernel signals its arrival and waits for the other's.
 #[test]
 fn two_kernels_meet() {
     if !is_again() {
@@ -303,7 +304,7 @@ fn uses_the_driver_that_it_has() {
     cuweave_sim::load().unwrap();
     let stream = cudarc::driver::CudaContext::new(0).unwrap().default_stream();
     let memory = stream.clone_htod(&[1u8; 100]).unwrap();
-    // If there were two, this would count the other one's.
+    // A second library would count only its own allocations.
     assert_eq!(cuweave_sim::live().unwrap().bytes, 100);
     drop(memory);
 }

@@ -1,5 +1,5 @@
-//! Bytes that nothing wrote: variables begin with zeros, copies on devices carry the mark along, and copies to the
-//! host are reported.
+//! Bytes that nothing wrote: variables begin as zeros, copies between devices keep bytes marked as unwritten, and
+//! copies to the host report them.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -8,7 +8,7 @@ use cudarc::driver::sys;
 use cuweave_testkit::ok;
 use cuweave_testkit::raw::*;
 
-/// 64 bytes of which the first 16 are written.
+/// Allocates 64 bytes and writes the first 16.
 fn partly(context: &Context, notes: &Notes, name: &str) -> u64 {
     let address = context.alloc(64);
     notes.memory(address, name);
@@ -16,7 +16,7 @@ fn partly(context: &Context, notes: &Notes, name: &str) -> u64 {
     address
 }
 
-/// The one warning that names this, with so many bytes.
+/// Asserts that one warning names the buffer and this number of bytes.
 fn warned(name: &str, bytes: u64) {
     let reports = reports_of(&format!("`{name}`"));
     assert_eq!(reports.len(), 1, "`{name}`: {reports:?}");
@@ -25,7 +25,7 @@ fn warned(name: &str, bytes: u64) {
     assert!(reports[0].text.contains(&said), "{}", reports[0].text);
 }
 
-/// A copy from a device to host memory, of rows.
+/// Returns a copy of rows from a device to host memory.
 fn rows(from: u64, to: *mut u8, pitch: usize, (width, height): (usize, usize)) -> sys::CUDA_MEMCPY3D {
     sys::CUDA_MEMCPY3D {
         srcPitch: pitch,
@@ -83,7 +83,8 @@ fn every_copy_of_a_stream_to_the_host_tells() {
     warned("uw_unified", 16);
     ok!(sys::cuMemcpyAsync(to as u64, source("uw_unified_async"), 20, stream));
     warned("uw_unified_async", 4);
-    // Two rows of 12 bytes, 16 apart: only the second lacks its bytes; four rows: three.
+    // Two rows of 12 bytes at a distance of 16: only the second row is unwritten. Of four rows, three are
+    // unwritten.
     ok!(sys::cuMemcpy2D_v2(&plane(&rows(source("uw_2d"), to, 16, (12, 2)))));
     warned("uw_2d", 12);
     ok!(sys::cuMemcpy2DUnaligned_v2(&plane(&rows(source("uw_2d_unaligned"), to, 16, (12, 4)))));
@@ -94,7 +95,7 @@ fn every_copy_of_a_stream_to_the_host_tells() {
     warned("uw_3d", 12);
     ok!(sys::cuMemcpy3DAsync_v2(&rows(source("uw_3d_async"), to, 16, (12, 2)), stream));
     warned("uw_3d_async", 12);
-    // The context is not broken: it is a warning.
+    // The context is not broken, because this is a warning.
     assert_eq!(context.sync(), OK);
 }
 
@@ -105,7 +106,7 @@ fn host_memory_of_every_kind_is_the_host() {
     let to = pinned(64);
     ok!(sys::cuMemcpyDtoHAsync_v2(to.cast(), source("uw_pinned"), 64, context.stream));
     warned("uw_pinned", 48);
-    // By its address on the device, too.
+    // The same through its device address.
     ok!(sys::cuMemcpyDtoD_v2(to as u64, source("uw_pinned_device"), 64));
     warned("uw_pinned_device", 48);
     let mut managed = 0;
@@ -158,7 +159,7 @@ fn copies_between_devices_carry_the_mark_and_tell_nothing() {
     ok!(sys::cuMemcpyPeer(b, context.context, a, context.context, 64));
     let graph = Graph::new();
     let copied = graph.copy(&context, &[], c, b, 64);
-    // Four of them are written there.
+    // Four of these bytes are written.
     graph.fill(&context, &[copied], c + 60, 3, 4);
     assert_eq!((graph.exec().launch(&context), context.sync()), (OK, OK));
     assert!(reports_of("uw_carried_from").is_empty() && reports_of("uw_carried_to").is_empty());
@@ -265,7 +266,7 @@ fn variables_that_are_copied_into_carry_the_mark() {
 fn memory_that_nothing_touches_costs_nothing() {
     let Some((context, _)) = Context::simulated() else { return };
     let before = std::time::Instant::now();
-    // More in all than many machines have.
+    // More than the memory of many machines.
     let all: Vec<u64> = (0..4).map(|_| context.alloc(8 << 30)).collect();
     for &address in &all {
         ok!(sys::cuMemsetD32_v2(address + (7 << 30), 5, 4));

@@ -1,4 +1,4 @@
-//! Thread-instructions a second of the interpreter, on one core, with the default checks on.
+//! Measures the speed of the interpreter on one core in thread instructions per second, with the default checks.
 //!
 //! `cargo run --release -p cuweave-sim-driver --example interpreter_speed`
 
@@ -6,7 +6,7 @@ use cuweave_ptx::parse;
 use cuweave_sim_driver::interp::{Launch, Memory, Options, Program, Region, run};
 use std::time::Instant;
 
-/// Three buffers of zeros, written.
+/// Three buffers of zeros that count as written.
 struct Device {
     data: Vec<Vec<u64>>,
     shadow: Vec<Vec<u64>>,

@@ -1,8 +1,7 @@
-//! The prologue and epilogue of every exported call.
+//! The prologue and epilogue of every exported function.
 //!
-//! A call that panics returns an error, requested faults are injected here, and a context that an earlier
-//! kernel broke returns that kernel's error from every call. A call newer than the CUDA version that the driver
-//! presents itself as is refused.
+//! A panic becomes an error code. Injected faults strike here. Once a kernel has broken a context, every call
+//! returns that kernel's error. A function newer than the simulated CUDA version is refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -15,12 +14,12 @@ use crate::base::status::{Result, Status};
 use crate::base::trace;
 use crate::state::{current_context, state};
 
-/// The checks that are made before a call does its work.
+/// The checks made before a function runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Needs `cuInit`, and a context that is not broken.
     Call,
-    /// Destroys or frees an object: it does so even if it then returns an error.
+    /// Destroys or frees an object, even if it then returns an error.
     Release,
     /// Needs the driver's state, but neither `cuInit` nor a context.
     Basic,
@@ -28,11 +27,11 @@ pub enum Kind {
     Query,
 }
 
-/// An exported function.
+/// An exported function of the driver API.
 pub struct Exported {
     name: &'static str,
     kind: Kind,
-    /// True if the function is newer than the CUDA version that this driver presents itself as.
+    /// True if the function is newer than the simulated CUDA version.
     newer: OnceLock<bool>,
 }
 
@@ -41,8 +40,8 @@ impl Exported {
         Exported { name, kind, newer: OnceLock::new() }
     }
 
-    /// Runs the body of a call and returns its result code; `arguments` returns those that a trace keeps. Not generic: there are
-    /// hundreds of functions.
+    /// Runs the body of a function and returns its result code. `arguments` collects the arguments for the trace.
+    /// Takes trait objects: a generic function would be compiled for each of the hundreds of exported functions.
     pub fn call(&self, arguments: &dyn Fn() -> Vec<u64>, body: &mut dyn FnMut() -> Result) -> u32 {
         let newer = *self.newer.get_or_init(|| is_newer(self.name));
         if !trace::is_on() {
@@ -55,11 +54,12 @@ impl Exported {
     }
 }
 
-/// Calls that are made at every age, with the older form that does the same. Bindings choose between the two when they
-/// are compiled, and those of a newer CUDA would otherwise lose what every driver has.
+/// Functions answered in every version, each with the older form that does the same. Bindings choose between the
+/// two forms at compile time, so a program built with bindings of a newer CUDA would otherwise lose a call that
+/// every driver has.
 const SAME_AS_OLDER: [(&str, &str); 1] = [("cuEventElapsedTime_v2", "cuEventElapsedTime")];
 
-/// Refuses a call that is newer than the version of this driver, unless an older form of it does the same.
+/// Refuses a function newer than the simulated CUDA version, unless an older form of it does the same.
 fn refuse_newer(name: &'static str) -> Result {
     let (major, minor) = config().version;
     let newer =
@@ -67,7 +67,8 @@ fn refuse_newer(name: &'static str) -> Result {
     match SAME_AS_OLDER.iter().find(|(call, older)| *call == name && !is_newer(older)) {
         Some((_, older)) => {
             say_once(format!(
-                "{newer}: it is answered as `{older}`, but a real driver of that version does not have it; help: build the program \
+                "{newer}: it is answered as `{older}`, but a real driver of that version does not have it; \
+                 help: build the program \
                  with bindings for CUDA {major}.{minor}, for cudarc the feature `cuda-{major}0{minor}0`"
             ));
             Ok(())
@@ -79,7 +80,7 @@ fn refuse_newer(name: &'static str) -> Result {
     }
 }
 
-/// Runs the body of a call and returns its result code.
+/// Runs the body of a function after the checks of its kind, and returns its result code.
 pub fn enter(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> u32 {
     let work = AssertUnwindSafe(|| run(name, newer, kind, body));
     match catch_unwind(work) {
@@ -117,20 +118,20 @@ fn run(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Re
     }
 }
 
-/// Returns the first CUDA version that has a symbol; 11.4 for unlisted ones.
+/// Returns the first CUDA version that has a symbol; 11.4 if the table does not list it.
 pub fn first_version(name: &str) -> (u32, u32) {
     let at = VERSIONS.binary_search_by_key(&name, |symbol| symbol.0);
     at.map_or((11, 4), |at| VERSIONS[at].1)
 }
 
-/// Returns true if a symbol is newer than the CUDA version that this driver presents itself as.
+/// Returns true if a symbol is newer than the simulated CUDA version.
 pub fn is_newer(name: &str) -> bool {
     first_version(name) > config().version
 }
 
 include!(concat!(env!("OUT_DIR"), "/versions.rs"));
 
-/// Refuses a call that has no implementation.
+/// Refuses a call to a function that is not implemented.
 pub fn unsupported(name: &'static str) -> u32 {
     if let Some(status) = faults::strike(name) {
         return status.0;
@@ -139,7 +140,7 @@ pub fn unsupported(name: &'static str) -> u32 {
     Status::NOT_SUPPORTED.0
 }
 
-/// Defines exported calls: `Kind fn name(arguments) { work }`, where the work returns a [`Result`].
+/// Defines exported functions: `Kind fn name(arguments) { body }`, where the body returns a [`Result`].
 macro_rules! driver_calls {
     ($($(#[$attribute:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         $(#[$attribute])*

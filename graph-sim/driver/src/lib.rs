@@ -1,19 +1,19 @@
-//! The simulated libcuda.
+//! The simulated libcuda: the C interface of the CUDA driver on top of a PTX interpreter.
 //!
-//! A `libcuda` that needs no GPU: the C interface of the CUDA driver in front of an interpreter for PTX. It enforces
-//! the rules of the real driver, with its error codes, and makes checks that the real driver does not: see `check` and
-//! `report`. Programs do not use this crate by name; `cuweave-sim` loads the library that it builds.
+//! It needs no GPU. It enforces the real driver's rules with the real error codes, and makes checks that the real
+//! driver does not make; see `check` and `base::report`. Programs do not name this crate: `cuweave-sim` loads the
+//! library that it builds.
 //!
-//! From the outside in; each module imports only those below it:
+//! The modules, from the outside in. Each imports only modules below it:
 //!
-//! - `abi`: the exported calls
-//! - `call`: the prologue and epilogue of each call
-//! - `stream`: work of streams, captured or done when it is enqueued
-//! - `graph`: definitions, captures, instances, launches
+//! - `abi`: the exported functions
+//! - `call`: the prologue and epilogue of every exported function
+//! - `stream`: stream work, which is captured or executed as it is enqueued
+//! - `graph`: graph definitions, captures, instances and launches
 //! - `check`: the checks of a graph launch
-//! - `work`: kernels, copies and fills, of streams and of graph nodes alike
-//! - `state`: all that the driver knows
-//! - `memory`: the address space and its shadow
+//! - `work`: kernels, copies and fills, for streams and graph nodes
+//! - `state`: the driver's state
+//! - `memory`: the address space and its shadow memory
 //! - `interp`: the PTX interpreter, which does not depend on the driver
 //! - `base`: C types, result codes, settings, log and reports
 

@@ -1,4 +1,7 @@
-//! Work of streams: captured, or done when it is enqueued.
+//! Stream work: captured into a graph, or executed as it is enqueued.
+//!
+//! [`enqueue`] checks an operation, adds it to the stream's capture if there is one, and otherwise executes it
+//! before it returns.
 
 use crate::base::callback;
 use crate::base::status::{Result, Status};
@@ -11,14 +14,14 @@ use crate::work::kernel::{self, Part};
 use crate::work::meeting::{self, Poll};
 use crate::work::transfer;
 
-/// Enqueues work in a stream.
+/// Executes an operation in a stream, or captures it.
 pub fn enqueue(stream: u64, op: &Op) -> Result {
     let mut state = state();
     let context = state.stream_context(stream)?;
     if let Op::Kernel(launch) = op
         && let Err(status) = kernel::check(&state, launch)
     {
-        // As measured (580, CUDA 13.0), this refusal invalidates a capture.
+        // Measured on driver 580 (CUDA 13.0): this refusal invalidates a capture.
         if let (Status::COOPERATIVE_LAUNCH_TOO_LARGE, Some(capture)) = (status, state.captures.of(stream)) {
             capture.broken = true;
         }
@@ -52,7 +55,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
         Op::Host { function, data, .. } => {
             let (function, data) = (*function, *data);
             drop(state);
-            // SAFETY: the program gave the function for being called so.
+            // SAFETY: the program passed the function to be called with this argument.
             callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
             Ok(())
         }
@@ -82,7 +85,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     }
 }
 
-/// Frees an allocation in stream order, of a graph, or of `cuMemAlloc`.
+/// Frees an allocation in stream order: one of a graph, of a pool or of `cuMemAlloc`.
 pub fn free(state: &mut State, address: u64) -> Result {
     match state.memory.at(address).ok_or(Status::INVALID_VALUE)?.kind {
         Kind::Graph(_) => accounts::free(state, address),

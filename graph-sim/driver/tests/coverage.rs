@@ -1,5 +1,5 @@
-//! Compares the writes that outlines predict for a launch with those of its run, byte for byte: on every kernel of the corpus
-//! and of this repository, and on random kernels.
+//! Compares the writes that a kernel's backward slice predicts for a launch with the writes of its run, byte for
+//! byte: for every kernel of the corpus and of this repository, and for random kernels.
 
 use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
 use cuweave_ptx::{self as ptx, Access, Analysis, Function, Taken};
@@ -11,7 +11,7 @@ mod buffers;
 
 use buffers::{arguments, for_launch};
 
-/// Bytes of each buffer.
+/// The size of each buffer in bytes.
 const SIZE: usize = 1 << 16;
 
 /// The comparisons so far.
@@ -25,8 +25,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a verdict on a number of elements, of which `full` tells the written ones. A wrong verdict is an error with the first
-    /// element that is missing.
+    /// Counts a verdict on some elements. `full` tells which of them were written. A wrong verdict is an error
+    /// with the first missing element.
     fn add(
         &mut self,
         verdict: &Verdict,
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-/// Runs an entry once and compares every parameter of the outline.
+/// Runs an entry once and compares every parameter that was analysed.
 fn compare(
     (module, program): (&ptx::Module<'_>, &Program),
     (name, pointers, outline): (&str, &[bool], &Outline),
@@ -109,7 +109,8 @@ fn compare(
                 let full = |at: usize| (at * size..(at + 1) * size).all(written);
                 if let Err(missing) = tally.add(verdict, extent.elements as usize, &full) {
                     tally.wrong.push(format!(
-                        "{name} {}: grid {grid:?}, block {block:?}, numbers {number}: {} elements of {size}: {verdict:?}, and {missing:?} is the first that is missing",
+                        "{name} {}: grid {grid:?}, block {block:?}, numbers {number}: {} elements of {size}: \
+                         {verdict:?}, and {missing:?} is the first that is missing",
                         followed.parameter, extent.elements
                     ));
                 }
@@ -149,14 +150,14 @@ fn shapes(function: &Function<'_>) -> Vec<([u32; 3], [u32; 3])> {
     (0..5).map(|at| (grids[at], blocks[at % blocks.len()])).collect()
 }
 
-/// The parameters of a group of files that a kernel only writes.
+/// The write-only parameters of the kernels in a group of files.
 #[derive(Debug, Default)]
 struct Share {
     decided: usize,
     never: usize,
 }
 
-/// Prints the shares of the folders, and returns the sums of those without `-G`: decidable ones, and all.
+/// Prints the shares of the folders. Returns the sums of those without `-G`: the decidable parameters, and all.
 fn print_shares(shares: &BTreeMap<String, Share>) -> (usize, usize) {
     println!("{:<40} {:>9} {:>9}", "parameters that are only written", "decidable", "unknown");
     let (mut decided, mut every) = (0, 0);
@@ -200,7 +201,7 @@ fn verdicts_are_what_the_corpus_writes() {
                     }
                 }
             }
-            // Code without optimisation keeps all in local memory, and takes long.
+            // Code without optimisation keeps everything in local memory and takes long.
             if outline.parameters.is_empty() || group.ends_with("-G") {
                 continue;
             }
@@ -226,7 +227,7 @@ fn verdicts_are_what_the_corpus_writes() {
     assert!(tally.covered > 500 && tally.short > 500, "{} covered, {} short", tally.covered, tally.short);
 }
 
-/// Returns an instruction that defines the register `next` by others before it.
+/// Returns an instruction that defines the register `next` from earlier registers.
 fn arithmetic(random: &mut Random, next: u64) -> String {
     let (a, b) = (random.below(next), random.below(next));
     let constant =
@@ -259,7 +260,7 @@ fn arithmetic(random: &mut Random, next: u64) -> String {
     }
 }
 
-/// Returns arithmetic on places of threads, then guarded stores, in one of a few shapes.
+/// Returns a kernel with arithmetic on thread indices, followed by guarded stores, in one of a few shapes.
 fn random_kernel(random: &mut Random) -> String {
     let mut text = String::from(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u32 n) {\n\
@@ -281,14 +282,16 @@ fn random_kernel(random: &mut Random) -> String {
     let vector = random.below(4) == 0;
     let (bytes, store) =
         if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
-    // The store stays within the buffer for every index.
+    // The guard keeps the store inside the buffer for every index.
     let body = format!(
-        "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, %rd2; {store}\nSKIP:\n"
+        "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, \
+         %rd2; {store}\nSKIP:\n"
     );
     match random.below(4) {
         0 => text.push_str(&format!("mov.u32 %r90, %r{index}; setp.ge.{ty} %p1, %r90, %r0; @%p1 ret;\n{body}")),
         1 => text.push_str(&format!(
-            "mov.u32 %r90, %r{index}; setp.lt.{ty} %p1, %r90, %r0; setp.ne.s32 %p2, %r{}, 3; and.pred %p3, %p1, %p2; @!%p3 bra END;\n{body}",
+            "mov.u32 %r90, %r{index}; setp.lt.{ty} %p1, %r90, %r0; setp.ne.s32 %p2, %r{}, 3; and.pred %p3, %p1, \
+             %p2; @!%p3 bra END;\n{body}",
             random.below(next)
         )),
         2 => text.push_str(&format!(

@@ -1,5 +1,5 @@
-//! Compares the proofs about kernels with their accesses: every kernel of the corpus that can be
-//! run here is run, and each byte that it touches must be within the bounds of its proof.
+//! Compares the proofs about kernels with their accesses: runs every kernel of the corpus that the interpreter
+//! supports, and checks that each byte that it touches is within the bounds of its proof.
 
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Access, Analysis, Function, ParameterFacts};
@@ -10,15 +10,15 @@ mod buffers;
 
 use buffers::{arguments, for_launch};
 
-/// Bytes of each buffer.
+/// The size of each buffer in bytes.
 const SIZE: usize = 1 << 16;
 
-/// Returns the flags that any byte has.
+/// Returns the union of the flags of all bytes.
 fn all_flags(shadow: &[u8]) -> u8 {
     shadow.iter().fold(0, |all, flags| all | flags)
 }
 
-/// Returns a block that a kernel can be launched with.
+/// Returns a block size with which a kernel can be launched.
 fn block_of(function: &Function<'_>) -> [u32; 3] {
     let rule = function.performance(".reqntid").map(<[u32]>::to_vec);
     match rule {
@@ -28,12 +28,12 @@ fn block_of(function: &Function<'_>) -> [u32; 3] {
     }
 }
 
-/// Returns the ways in which the accesses of a launch contradict a proof. Every number is passed as 40.
+/// Returns the contradictions between a proof and the accesses of a launch. Every number was passed as 40.
 fn contradictions(facts: &ParameterFacts, shadow: &[u8]) -> Vec<String> {
     let flags = all_flags(shadow);
     let (read, written) = (flags & READ != 0, flags & (WRITTEN | ATOMIC) != 0);
     let mut wrong = Vec::new();
-    // No byte past the bound, where there is one.
+    // No byte is touched past the bound, if there is one.
     if let Some(reach) = &facts.reach {
         let value =
             |poly: &Poly| poly.substitute(&|_| Some(Poly::constant(40))).and_then(|sum| sum.as_constant());
@@ -86,7 +86,7 @@ fn kernels_touch_what_their_proof_says() {
                 parameters: &parameters,
                 variables: &variables,
             };
-            // A fault ends a launch; the accesses before it are checked too.
+            // A fault ends a launch; the accesses before it are checked as well.
             let options = Options {
                 limit: 100_000,
                 threads: Some(1),

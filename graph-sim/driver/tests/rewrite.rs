@@ -1,5 +1,5 @@
-//! Rewritten kernels behave as the originals: every kernel of the corpus that runs here, launched member by member as it is
-//! written, and as one launch of each form of its variants, leaves equal bytes.
+//! Rewritten kernels behave like the originals. Every kernel of the corpus that runs here is launched member by
+//! member as written, and as one launch of each of its rewritten forms; both must leave equal bytes.
 
 use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting};
 use cuweave_ptx::{self as ptx, Analysis, Class, Function, Module};
@@ -11,7 +11,7 @@ mod buffers;
 
 use buffers::{Buffers, small_numbers};
 
-/// Bytes of each buffer.
+/// The size of each buffer in bytes.
 const SIZE: usize = 1 << 14;
 const MEMBERS: usize = 3;
 
@@ -25,11 +25,11 @@ fn files() -> Vec<PathBuf> {
 struct Members {
     grids: [[u32; 3]; MEMBERS],
     block: [u32; 3],
-    /// For each member and parameter.
+    /// The parameters of each member.
     arguments: Vec<Vec<Vec<u8>>>,
 }
 
-/// Buffers for each member, and arguments that differ.
+/// Allocates buffers for each member, and chooses arguments that differ between members.
 fn members(
     function: &Function<'_>,
     pointers: &[bool],
@@ -61,7 +61,7 @@ fn members(
     Members { grids, block, arguments }
 }
 
-/// Variables of a program, as it initialises them.
+/// Allocates the variables of a program with their initial values.
 fn variables(program: &Program, memory: &mut Buffers) -> Vec<u64> {
     let mut addresses: Vec<u64> = Vec::new();
     let first = memory.data.len();
@@ -81,9 +81,10 @@ fn variables(program: &Program, memory: &mut Buffers) -> Vec<u64> {
     addresses
 }
 
-/// Runs a launch to its end. A kernel that waits is first run up to its wait, and must not have touched anything.
+/// Runs a launch to its end. A kernel that waits is first run up to its wait, before which it must not touch
+/// anything.
 fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> {
-    // One thread, so that atomics of floats come in one order.
+    // One host thread, so that float atomics execute in a fixed order.
     let options = Options {
         limit: 100_000,
         threads: Some(1),
@@ -102,16 +103,16 @@ fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> 
             return Err("it touches memory before the wait".to_owned());
         }
     }
-    // From its beginning: paused blocks continue in another order, which would show races.
+    // Restarted from its beginning: paused blocks would continue in another order, which could expose races.
     run(launch, memory, &options, None).map(|_| ()).map_err(fault)
 }
 
-/// The buffers of the members, in the order in which they were made.
+/// Returns the members' buffers in the order of their allocation.
 fn bytes(memory: &Buffers, count: usize) -> Vec<Vec<u64>> {
     memory.data[..count].to_vec()
 }
 
-/// Launches each member as it is written. `None` if a launch does not run here, or not to its end.
+/// Launches each member as written. Returns `None` if a launch is refused or does not finish.
 fn one_by_one(
     program: &Program,
     function: &Function<'_>,
@@ -147,7 +148,7 @@ fn one_by_one(
     Some(bytes(&memory, count))
 }
 
-/// All members in one launch of a variant.
+/// Launches all members in one launch of a rewritten form.
 fn at_once(
     program: &Program,
     function: &Function<'_>,
@@ -205,7 +206,7 @@ const LINE: [u32; 3] = [3, 1, 1];
 const PLANE: [u32; 3] = [2, 2, 1];
 const SPACE: [u32; 3] = [2, 1, 3];
 
-/// Shapes, and the members' grids in them.
+/// The grid shapes, each with the members' grids.
 const CASES: [(GridShape, [[u32; 3]; MEMBERS]); 6] = [
     (GridShape::Axis(Axis::Y), [LINE; MEMBERS]),
     (GridShape::Axis(Axis::Y), [SPACE; MEMBERS]),
@@ -215,7 +216,7 @@ const CASES: [(GridShape, [[u32; 3]; MEMBERS]); 6] = [
     (GridShape::Flat, [[4, 1, 1], [2, 1, 1], [1, 2, 1]]),
 ];
 
-/// A variant for each case of each entry that can be rewritten, and their program.
+/// Returns a form for each case of each entry that can be rewritten, and the program that contains them.
 fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
     let stem = free_name(module, "variant");
     let mut forms = Vec::new();
@@ -224,7 +225,7 @@ fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
             forms.push(Batch {
                 entry: entry.name.to_owned(),
                 name: format!("{stem}_{}", forms.len()),
-                // Limits above the number of members, and odd ones.
+                // Capacities above the number of members, some of them odd.
                 capacity: 3 + case as u32,
                 shape,
                 waits: case.is_multiple_of(2),
@@ -234,7 +235,7 @@ fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
     }
     let mut text = batched(module, &forms);
     if matches!(text, Err(Refusal::Head(_))) {
-        // A target that cannot be raised.
+        // The target version cannot be raised.
         forms.iter_mut().for_each(|form| form.waits = false);
         text = batched(module, &forms);
     }

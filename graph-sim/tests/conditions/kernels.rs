@@ -1,6 +1,6 @@
-//! The kernels of the tests of conditional nodes, of one thread each. Their parameters are 64 bits wide.
+//! The kernels of the tests of conditional nodes. Each has one thread and 64-bit parameters.
 
-// Each of the test programs uses a part.
+// Each test program uses only some of them.
 #![allow(dead_code)]
 
 use cudarc::driver::sys;
@@ -16,7 +16,7 @@ fn kernel(name: &str, parameters: &[&str], body: &str) -> String {
     )
 }
 
-/// The call that sets the condition of a handle to a register.
+/// Returns the call that sets the condition of a handle to a register.
 fn set(register: &str) -> String {
     format!(
         "{{ .param .b64 a; .param .b32 b; st.param.b64 [a], %handle; st.param.b32 [b], {register};
@@ -24,12 +24,12 @@ fn set(register: &str) -> String {
     )
 }
 
-/// Returns the text of the kernels.
+/// Returns the PTX of the kernels.
 pub fn ptx() -> String {
     let kernels = [
         // *p = value
         kernel("put", &["p", "value"], "cvt.u32.u64 %r1, %value; st.global.u32 [%p], %r1;"),
-        // *p = 31 *p + value: the order of two matters.
+        // *p = 31 *p + value: two of these do not commute.
         kernel(
             "mix",
             &["p", "value"],
@@ -38,10 +38,10 @@ pub fn ptx() -> String {
         // *to = *from
         kernel("move", &["to", "from"], "ld.global.u32 %r1, [%from]; st.global.u32 [%to], %r1;"),
         kernel("nothing", &[], ""),
-        // The condition becomes a number, or what lies at p.
+        // Sets the condition to a number, or to the value at p.
         kernel("set_to", &["handle", "value"], &format!("cvt.u32.u64 %r1, %value; {}", set("%r1"))),
         kernel("set_from", &["handle", "p"], &format!("ld.global.u32 %r1, [%p]; {}", set("%r1"))),
-        // The condition becomes *p / 16 modulo a number.
+        // Sets the condition to *p / 16 modulo a number.
         kernel(
             "set_modulo",
             &["handle", "p", "number"],
@@ -50,13 +50,13 @@ pub fn ptx() -> String {
                 set("%r1")
             ),
         ),
-        // *p -= 1, and the condition becomes that.
+        // Decrements *p, and sets the condition to it.
         kernel(
             "count_down",
             &["handle", "p"],
             &format!("ld.global.u32 %r1, [%p]; sub.u32 %r1, %r1, 1; st.global.u32 [%p], %r1; {}", set("%r1")),
         ),
-        // The condition becomes each thread's number.
+        // Each thread sets the condition to its index.
         kernel("set_thread", &["handle"], &format!("mov.u32 %r1, %tid.x; {}", set("%r1"))),
     ];
     format!(".version 7.0\n.target sm_70\n.address_size 64\n{SET_CONDITION}{}", kernels.concat())
@@ -75,7 +75,7 @@ impl Setup {
         Setup { context, module }
     }
 
-    /// In the device's primary context, which drivers of every version have.
+    /// Uses the device's primary context, which drivers of every version support.
     pub fn primary() -> Self {
         let simulated = cuweave_sim::load().unwrap().is_simulated();
         let (mut context, mut stream) = (std::ptr::null_mut(), std::ptr::null_mut());
@@ -106,7 +106,7 @@ impl Setup {
         self.context.download(address, 1)[0]
     }
 
-    /// Gives a node of an instance other arguments.
+    /// Changes the arguments of a node of an instance.
     pub fn update(&self, exec: &Exec, node: Node, name: &str, args: &[u64]) -> sys::CUresult {
         let mut pointers: Vec<_> = args.iter().map(|arg| std::ptr::from_ref(arg).cast_mut().cast()).collect();
         let params = kernel_params(self.function(name), 1, 1, &mut pointers);

@@ -1,7 +1,7 @@
-//! Conditional nodes, as the real driver has them: where there is a real driver, these tests run on it.
+//! Conditional nodes, as the real driver implements them: where there is a real driver, these tests run on it.
 //!
-//! The codes that are asserted are documented, or were seen on a device; a refusal whose code is neither is only asserted
-//! to be one. `SWITCH` and `else` need CUDA 12.8.
+//! The asserted error codes are documented or were seen on a device. Where a code is neither, only the refusal is
+//! asserted. `SWITCH` and `else` need CUDA 12.8.
 
 mod kernels;
 mod programs;
@@ -103,7 +103,7 @@ fn the_default_is_the_value_at_the_begin_of_each_launch() {
     let handle = graph.handle(&setup.context, Some(1));
     let (node, body) = graph.run_if(&setup.context, &[], handle);
     setup.add(&body, &[], "mix", &[word, 1]);
-    // The value that a launch leaves is not that of the next one.
+    // A launch does not inherit the value that the previous launch left.
     setup.add(&graph, &[node], "set_to", &[handle, 0]);
     let exec = graph.exec();
     for launches in 1..4 {
@@ -178,14 +178,14 @@ fn handles_have_no_other_flags_and_a_graph() {
     gives!(INVALID, sys::cuGraphConditionalHandleCreate(&mut handle, null_mut(), context, 0, 0));
 }
 
-/// A graph with a loop of a node that was added.
+/// Returns an instance of a graph with a loop whose body `fill` adds.
 fn with_body(setup: &Setup, fill: impl Fn(&Graph)) -> Result<Exec, sys::CUresult> {
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(0));
     let (_, body) = graph.run_if(&setup.context, &[], handle);
     fill(&body);
     let exec = graph.try_exec(0);
-    // The instance keeps what it needs.
+    // The instance keeps what it needs alive.
     drop(graph);
     exec
 }
@@ -214,7 +214,7 @@ fn memory_host_and_event_nodes_are_refused_in_bodies_at_instantiation() {
         ok!(sys::cuGraphAddEventWaitNode(&mut null_mut(), body.0, null(), 0, event));
     });
     assert!(wait.is_err());
-    // In a child graph of a body too, and in a body of a body.
+    // The same in a child graph of a body, and in a body of a body.
     let child = Graph::new();
     ok!(sys::cuGraphAddEventRecordNode(&mut null_mut(), child.0, null(), 0, event));
     let deep = with_body(&setup, |body| {
@@ -372,7 +372,7 @@ fn kernels_in_bodies_are_disabled_and_conditional_nodes_are_not() {
     assert_eq!(setup.read(word), 0);
 }
 
-/// A graph whose condition picks one of two numbers, by its default.
+/// Returns a graph that writes one of two numbers, depending on the default of its condition.
 fn picks(setup: &Setup, default: u32, word: u64, value: u64) -> Graph {
     let graph = Graph::new();
     let handle = graph.handle(&setup.context, Some(default));
@@ -393,7 +393,7 @@ fn an_update_of_all_nodes_reaches_bodies_and_defaults() {
     let mut info = unsafe { std::mem::zeroed() };
     ok!(sys::cuGraphExecUpdate_v2(exec.0, second.0, &mut info));
     assert_eq!((exec.run(&setup.context), setup.read(word)), (OK, 21));
-    // Other bodies are another topology, or other parameters.
+    // A body with other nodes is another topology; other values in it are other parameters.
     let third = Graph::new();
     let handle = third.handle(&setup.context, Some(0));
     third.run_switch(&setup.context, &[], handle, 3);

@@ -1,5 +1,5 @@
-//! Random nested programs of conditional nodes, against their plain evaluation. Statements that share no word are
-//! unordered, so that nodes of many bodies and outside of them run in any order.
+//! Random nested programs of conditional nodes, compared with their direct evaluation. Statements that share no
+//! word are unordered, so nodes of many bodies and outside them run in any order.
 
 use cuweave_testkit::random::Random;
 use cuweave_testkit::raw::*;
@@ -7,17 +7,17 @@ use cuweave_testkit::raw::*;
 use super::kernels::Setup;
 
 const WORDS: usize = 3;
-/// The most turns of one launch in the evaluation; programs with more are left out.
+/// The maximum number of iterations of a launch in the evaluation. Programs with more are skipped.
 const TURNS: u32 = 200;
 
 enum Statement {
-    /// Word `.0` becomes 31 times itself plus `.1`.
+    /// `words[.0] = 31 * words[.0] + .1`.
     Mix(usize, u32),
-    /// One body, or none, by a word divided by 16 modulo a number.
+    /// Runs one body or none, depending on a word divided by 16, modulo a number.
     Choice { on: usize, number: u32, kind: Choice, bodies: Vec<Vec<Statement>> },
-    /// So many turns.
+    /// Iterates `turns` times.
     Count { turns: u32, body: Vec<Statement> },
-    /// Turns until a word divided by 16 is a multiple of a number.
+    /// Iterates until a word divided by 16 is a multiple of a number.
     Until { on: usize, number: u32, body: Vec<Statement> },
 }
 
@@ -57,14 +57,14 @@ fn statement(random: &mut Random, depth: u32) -> Statement {
     }
 }
 
-/// The plain evaluation.
+/// The state of the direct evaluation.
 struct Machine {
     words: [u32; WORDS],
     turns: u32,
 }
 
 impl Machine {
-    /// Counts a turn; `None` after too many.
+    /// Counts an iteration. Returns `None` if there are too many.
     fn turn(&mut self) -> Option<()> {
         self.turns += 1;
         (self.turns <= TURNS).then_some(())
@@ -110,7 +110,7 @@ impl Statement {
         }
     }
 
-    /// Marks the words that it touches.
+    /// Marks the words that the statement touches.
     fn touches(&self, touched: &mut [bool; WORDS]) {
         match self {
             Statement::Mix(on, _) | Statement::Choice { on, .. } | Statement::Until { on, .. } => {
@@ -122,17 +122,17 @@ impl Statement {
     }
 }
 
-/// The parts of a graph under construction.
+/// The state of the construction of a graph.
 struct Builder<'a> {
     setup: &'a Setup,
     words: [u64; WORDS],
-    /// The graph around all.
+    /// The outermost graph.
     top: &'a Graph,
     random: Random,
 }
 
 impl Builder<'_> {
-    /// Fills a graph; returns the last node of each word.
+    /// Fills a graph and returns the last node of each word.
     fn fill(&mut self, graph: &Graph, statements: &[Statement]) -> [Option<Node>; WORDS] {
         let mut last = [None; WORDS];
         for statement in statements {
@@ -154,7 +154,7 @@ impl Builder<'_> {
 
     fn add(&mut self, graph: &Graph, after: &[Node], statement: &Statement) -> Node {
         let setup = self.setup;
-        // A handle may be one of the graph around all.
+        // A handle may also belong to the outermost graph.
         let owner = if self.random.one_in(2) { graph } else { self.top };
         let handle = |default| owner.handle(&setup.context, default);
         match statement {
@@ -203,7 +203,8 @@ impl Builder<'_> {
 
 const STARTS: [[u32; WORDS]; 3] = [[0, 16, 35], [1000, 77, 5], [u32::MAX, 123_456, 48]];
 
-/// Runs a random program from each start, and returns the most turns of a launch; `None` if it has too many.
+/// Runs a random program from each initial state. Returns the maximum number of iterations of a launch; `None` if
+/// there are too many.
 fn check(setup: &Setup, case: u64) -> Option<u32> {
     let mut random = Random::new(case);
     let program = list(&mut random, 3);

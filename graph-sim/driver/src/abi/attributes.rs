@@ -1,4 +1,4 @@
-//! Device attributes: those of its compute capability, or an H200's where programs compute with them.
+//! Device attributes: from the compute capability, or those of an H200 where programs compute with the values.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -30,7 +30,7 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         14 => 512,
         15 => 1,
         16 => MULTIPROCESSORS,
-        // Limits of textures: arrays are not simulated, yet programs print these.
+        // Texture limits. Arrays are not simulated, but programs print these values.
         21 | 64 => 131_072,
         22 | 23 | 56 | 57 => 131_072,
         24..=26 => 16384,
@@ -55,14 +55,12 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         120 => device.has_clusters().into(),
         122 | 123 => device.has_wide_memory_operations().into(),
         126 => 4,
-        // Supported features.
-        // As measured: not on a machine of one H200, but on one of two.
+        // Supported features. Measured: a machine with one H200 has no multicast support, one with two has it.
         132 => has_multicast().into(),
         83 => config().managed.into(),
         89 => (config().managed && config().concurrent).into(),
         19 | 31 | 41 | 78 | 79 | 80 | 90 | 91 | 95 | 99 | 102 | 113 | 115 | 129 => 1,
         131 | 134 => 0,
-        // Unsupported features.
         0 => return None,
         number if number < 162 => 0,
         _ => return None,

@@ -13,7 +13,7 @@ use crate::state::graph::Dependencies;
 use crate::state::op::Op;
 use crate::state::{State, state};
 
-/// Adds a conditional node, and writes the place of its list of bodies, which lives as long as the node.
+/// Adds a conditional node and returns its list of bodies in the parameters. The list lives as long as the node.
 pub(super) fn add(
     state: &mut State,
     graph: CUgraph,
@@ -28,7 +28,9 @@ pub(super) fn add(
 }
 
 driver_calls! {
-    Call fn cuGraphConditionalHandleCreate(handle: *mut CUgraphConditionalHandle, graph: CUgraph, ctx: CUcontext, default: c_uint, flags: c_uint) {
+    Call fn cuGraphConditionalHandleCreate(
+        handle: *mut CUgraphConditionalHandle, graph: CUgraph, ctx: CUcontext, default: c_uint, flags: c_uint
+    ) {
         if handle.is_null() {
             return Err(Status::INVALID_VALUE);
         }

@@ -90,7 +90,7 @@ driver_calls! {
         }
         let text = b"cuweave simulated device";
         let kept = text.len().min(len as usize - 1);
-        // SAFETY: the program gives room for `len` bytes.
+        // SAFETY: the program passes a buffer of `len` bytes.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr().cast(), name, kept);
             name.add(kept).write(0);
@@ -377,7 +377,7 @@ driver_calls! {
         if id.is_null() || (len as usize) < text.len() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the program gives room for `len` bytes.
+        // SAFETY: the program passes a buffer of `len` bytes.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr().cast(), id, text.len()) };
         Ok(())
     }

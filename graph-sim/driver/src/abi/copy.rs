@@ -111,7 +111,9 @@ driver_calls! {
         line(Pointer::device(dst), Pointer::device(src), bytes, 0)
     }
 
-    Call fn cuMemcpyPeerAsync(dst: CUdeviceptr, to: CUcontext, src: CUdeviceptr, from: CUcontext, bytes: usize, stream: CUstream) {
+    Call fn cuMemcpyPeerAsync(
+        dst: CUdeviceptr, to: CUcontext, src: CUdeviceptr, from: CUcontext, bytes: usize, stream: CUstream
+    ) {
         known(to)?;
         known(from)?;
         line(Pointer::device(dst), Pointer::device(src), bytes, stream)
@@ -159,7 +161,9 @@ driver_calls! {
         fill(dst, pitch, u32::from(value), 1, width, height, 0)
     }
 
-    Call fn cuMemsetD2D8Async(dst: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream) {
+    Call fn cuMemsetD2D8Async(
+        dst: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
+    ) {
         fill(dst, pitch, u32::from(value), 1, width, height, stream)
     }
 
@@ -167,7 +171,9 @@ driver_calls! {
         fill(dst, pitch, u32::from(value), 2, width, height, 0)
     }
 
-    Call fn cuMemsetD2D16Async(dst: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream) {
+    Call fn cuMemsetD2D16Async(
+        dst: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream
+    ) {
         fill(dst, pitch, u32::from(value), 2, width, height, stream)
     }
 
@@ -175,7 +181,9 @@ driver_calls! {
         fill(dst, pitch, value, 4, width, height, 0)
     }
 
-    Call fn cuMemsetD2D32Async(dst: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream) {
+    Call fn cuMemsetD2D32Async(
+        dst: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
+    ) {
         fill(dst, pitch, value, 4, width, height, stream)
     }
 }

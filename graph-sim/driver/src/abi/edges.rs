@@ -16,7 +16,7 @@ fn edges(from: *const u64, to: *const u64, data: *const CUgraphEdgeData, count: 
     Ok(from.into_iter().zip(to).zip(data).map(|((from, to), data)| Edge { from, to, data }).collect())
 }
 
-/// The edges of a graph, in the order of the nodes they lead to.
+/// Returns the edges of a graph, ordered by the nodes to which they lead.
 fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for &node in &state.definitions.graph(graph)?.nodes {
@@ -47,7 +47,7 @@ fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     Ok(edges)
 }
 
-/// Writes edges; without a pointer for their data none may have any.
+/// Writes edges. If the pointer for their data is null, an edge with data is an error.
 fn put_edges(
     edges: &[Edge],
     from: Option<*mut u64>,
@@ -89,7 +89,10 @@ driver_calls! {
         state().definitions.add_edges(graph, &edges)
     }
 
-    Call fn cuGraphAddDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
+    Call fn cuGraphAddDependencies_v2(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize
+    ) {
         let edges = edges(from, to, data, count)?;
         state().definitions.add_edges(graph, &edges)
     }
@@ -99,7 +102,10 @@ driver_calls! {
         state().definitions.remove_edges(graph, &edges)
     }
 
-    Call fn cuGraphRemoveDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
+    Call fn cuGraphRemoveDependencies_v2(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize
+    ) {
         let edges = edges(from, to, data, count)?;
         state().definitions.remove_edges(graph, &edges)
     }
@@ -108,7 +114,10 @@ driver_calls! {
         put_edges(&all(&state(), graph)?, Some(from), Some(to), NO_DATA, count)
     }
 
-    Call fn cuGraphGetEdges_v2(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+    Call fn cuGraphGetEdges_v2(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut CUgraphEdgeData,
+        count: *mut usize
+    ) {
         put_edges(&all(&state(), graph)?, Some(from), Some(to), data, count)
     }
 
@@ -116,7 +125,9 @@ driver_calls! {
         put_edges(&before(&state(), node)?, Some(nodes), None, NO_DATA, count)
     }
 
-    Call fn cuGraphNodeGetDependencies_v2(node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+    Call fn cuGraphNodeGetDependencies_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize
+    ) {
         put_edges(&before(&state(), node)?, Some(nodes), None, data, count)
     }
 
@@ -124,7 +135,9 @@ driver_calls! {
         put_edges(&behind(&state(), node)?, None, Some(nodes), NO_DATA, count)
     }
 
-    Call fn cuGraphNodeGetDependentNodes_v2(node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+    Call fn cuGraphNodeGetDependentNodes_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize
+    ) {
         put_edges(&behind(&state(), node)?, None, Some(nodes), data, count)
     }
 }

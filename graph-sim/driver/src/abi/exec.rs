@@ -1,4 +1,4 @@
-//! Instances of graphs: their creation, launch, update and destruction.
+//! Instances: creation, launch, update and destruction.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -80,14 +80,18 @@ driver_calls! {
         instantiate(exec, graph, flags).map_err(|refusal| refusal.0)
     }
 
-    Call fn cuGraphInstantiate_v2(exec: *mut CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, _log: *mut c_char, _size: usize) {
+    Call fn cuGraphInstantiate_v2(
+        exec: *mut CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, _log: *mut c_char, _size: usize
+    ) {
         instantiate(exec, graph, 0).map_err(|refusal| {
             offer(node, refusal.2);
             refusal.0
         })
     }
 
-    Call fn cuGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) {
+    Call fn cuGraphInstantiateWithParams(
+        exec: *mut CUgraphExec, graph: CUgraph, params: *mut CUDA_GRAPH_INSTANTIATE_PARAMS
+    ) {
         let mut p = take(params)?;
         if p.flags & INSTANTIATE_UPLOAD != 0 {
             state().stream_context(p.hUploadStream)?;
@@ -135,22 +139,30 @@ driver_calls! {
         put(enabled, c_uint::from(node.enabled))
     }
 
-    Call fn cuGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
+    Call fn cuGraphExecKernelNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS_v1
+    ) {
         update(exec, node, |state| kernel_op(state, &widen(take(params)?)))
     }
 
-    Call fn cuGraphExecKernelNodeSetParams_v2(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS) {
+    Call fn cuGraphExecKernelNodeSetParams_v2(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS
+    ) {
         update(exec, node, |state| kernel_op(state, &take(params)?))
     }
 
-    Call fn cuGraphExecMemcpyNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
+    Call fn cuGraphExecMemcpyNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMCPY3D, ctx: CUcontext
+    ) {
         update(exec, node, |state| {
             context(state, ctx)?;
             copy_op(&take(params)?)
         })
     }
 
-    Call fn cuGraphExecMemsetNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
+    Call fn cuGraphExecMemsetNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext
+    ) {
         update(exec, node, |state| {
             context(state, ctx)?;
             Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))

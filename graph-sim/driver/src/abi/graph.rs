@@ -1,4 +1,4 @@
-//! Graphs: creation, clones, destruction, and lists of nodes.
+//! Graphs: creation, cloning, destruction, and node lists.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -12,7 +12,7 @@ use crate::graph::edit;
 use crate::state::op::Op;
 use crate::state::{UserObject, state};
 
-/// Writes a list as the driver does: without a pointer for it only its length is written; excess elements are zeroed.
+/// Writes a list as the driver does: with a null pointer, only its length; otherwise unused elements are zeroed.
 pub(super) fn put_list<T: Copy>(place: *mut T, count: *mut usize, list: &[T], zero: T) -> Result {
     if count.is_null() {
         return Err(Status::INVALID_VALUE);
@@ -20,7 +20,7 @@ pub(super) fn put_list<T: Copy>(place: *mut T, count: *mut usize, list: &[T], ze
     if !place.is_null() {
         let room = crate::base::pointer::take(count)?;
         for at in 0..room {
-            // SAFETY: the program gives room for so many entries.
+            // SAFETY: the program passes room for that many entries.
             unsafe { place.add(at).write_unaligned(list.get(at).copied().unwrap_or(zero)) };
         }
         if room < list.len() {
@@ -126,7 +126,10 @@ driver_calls! {
         std::fs::write(path, text).map_err(|_| Status::OPERATING_SYSTEM)
     }
 
-    Call fn cuUserObjectCreate(object: *mut CUuserObject, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, references: c_uint, flags: c_uint) {
+    Call fn cuUserObjectCreate(
+        object: *mut CUuserObject, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+        references: c_uint, flags: c_uint
+    ) {
         if object.is_null() || destroy.is_none() || flags != 1 || references == 0 || references > i32::MAX as u32 {
             return Err(Status::INVALID_VALUE);
         }

@@ -15,7 +15,7 @@ use crate::state::{State, state};
 use crate::stream::enqueue;
 use crate::work::kernel;
 
-/// Returns the parameter space of a launch from either form of a program's arguments.
+/// Returns the parameter space of a launch. The program passes its arguments in one of two forms.
 pub(super) fn parameters(
     state: &State,
     function: CUfunction,
@@ -34,12 +34,12 @@ pub(super) fn parameters(
         let (mut start, mut bytes) = (std::ptr::null::<u8>(), 0);
         let mut at = 0;
         loop {
-            // SAFETY: the list ends with its end mark, by the contract of the C interface.
+            // SAFETY: by the contract of the C interface, the list ends with an end marker.
             let key = unsafe { extra.add(at).read() } as usize;
             if key == END {
                 break;
             }
-            // SAFETY: a key that is not the end has a value.
+            // SAFETY: every key except the end marker is followed by a value.
             let value = unsafe { extra.add(at + 1).read() };
             match key {
                 POINTER => start = value.cast(),
@@ -51,7 +51,7 @@ pub(super) fn parameters(
         if bytes > 0 && start.is_null() || bytes < space.len() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the program gives `bytes` bytes, and no more than that is read.
+        // SAFETY: the program passes `bytes` bytes, and no more are read.
         unsafe { std::ptr::copy_nonoverlapping(start, space.as_mut_ptr(), space.len()) };
         return Ok(space);
     }
@@ -61,7 +61,7 @@ pub(super) fn parameters(
             return Err(Status::INVALID_VALUE);
         }
         let room = space.get_mut(offset..offset + bytes).ok_or(Status::INVALID_VALUE)?;
-        // SAFETY: the program points at a value as long as the kernel's parameter.
+        // SAFETY: the program passes a pointer to a value of the parameter's size.
         unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), room.as_mut_ptr(), bytes) };
     }
     Ok(space)
@@ -83,7 +83,7 @@ fn launch(
     enqueue(stream, &Op::Kernel(Launch { function, grid, block, shared, parameters, attributes }))
 }
 
-/// Returns the launch attributes by number; an unknown one is an error.
+/// Returns the launch attributes by number. Returns an error for an unknown attribute.
 pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Result<BTreeMap<u32, [u64; 8]>> {
     let list = take_all(list, count as usize)?;
     if list.iter().any(|attribute| attribute.id > 18) {
@@ -97,18 +97,34 @@ pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Resul
 }
 
 driver_calls! {
-    Call fn cuLaunchKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void, extra: *mut *mut c_void) {
-        let config = CUlaunchConfig { grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream, attrs: std::ptr::null_mut(), numAttrs: 0 };
+    Call fn cuLaunchKernel(
+        function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint,
+        shared: c_uint, stream: CUstream, each: *mut *mut c_void, extra: *mut *mut c_void
+    ) {
+        let config = CUlaunchConfig {
+            grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream,
+            attrs: std::ptr::null_mut(), numAttrs: 0
+        };
         launch(&config, function, each, extra)
     }
 
-    Call fn cuLaunchKernelEx(config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void) {
+    Call fn cuLaunchKernelEx(
+        config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void
+    ) {
         launch(&take(config)?, function, each, extra)
     }
 
-    Call fn cuLaunchCooperativeKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void) {
-        let mut cooperative = CUlaunchAttribute { id: kernel::COOPERATIVE, pad: [0; 4], value: [1, 0, 0, 0, 0, 0, 0, 0] };
-        let config = CUlaunchConfig { grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream, attrs: &mut cooperative, numAttrs: 1 };
+    Call fn cuLaunchCooperativeKernel(
+        function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint,
+        shared: c_uint, stream: CUstream, each: *mut *mut c_void
+    ) {
+        let mut cooperative = CUlaunchAttribute {
+            id: kernel::COOPERATIVE, pad: [0; 4], value: [1, 0, 0, 0, 0, 0, 0, 0]
+        };
+        let config = CUlaunchConfig {
+            grid: [gx, gy, gz], block: [bx, by, bz], sharedMemBytes: shared, hStream: stream,
+            attrs: &mut cooperative, numAttrs: 1
+        };
         launch(&config, function, each, std::ptr::null_mut())
     }
 }

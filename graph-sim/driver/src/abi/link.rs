@@ -1,4 +1,5 @@
-//! The linker of machine code. Machine code of this driver is the PTX that it was made of, in an envelope that no other driver takes.
+//! The linker of machine code. This driver's machine code is the PTX from which it was made, in an envelope that
+//! real drivers refuse.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -36,10 +37,10 @@ fn add(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize) -> Resu
         console::say_once(what.to_owned());
         return Err(log::say(Status::NOT_SUPPORTED, what));
     }
-    // SAFETY: by the contract of the C interface there are so many bytes.
+    // SAFETY: by the contract of the C interface, `data` points to this many bytes.
     let given = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) };
     let text = image::text_of(given)?;
-    // The driver compiles at once, so that a fault is found here.
+    // The driver compiles at once, so that errors are found here.
     image::read(text)?;
     let text = text.to_vec();
     state().code.link_mut(link)?.add(text)
@@ -62,7 +63,10 @@ driver_calls! {
         create(link)
     }
 
-    Call fn cuLinkAddData_v2(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize, _name: *const c_char, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) {
+    Call fn cuLinkAddData_v2(
+        link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize, _name: *const c_char, _count: c_uint,
+        _options: *mut c_uint, _values: *mut *mut c_void
+    ) {
         add(link, kind, data, bytes)
     }
 

@@ -1,4 +1,4 @@
-//! Managed memory: allocation, association with streams, advice, prefetches and discards.
+//! Managed memory: allocation, association with streams, advice, prefetching and discarding.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -19,10 +19,10 @@ const LOCATION_NUMA: u32 = 3;
 const LOCATION_CURRENT: u32 = 4;
 /// `CU_DEVICE_INVALID`.
 const NONE: c_int = -2;
-/// The byte that discarded memory is filled with, so that reads of it are seen.
+/// The byte with which discarded memory is filled, so that a read of it is noticed.
 const DISCARDED: u8 = 0xcb;
 
-/// Checks a location of one of these types.
+/// Checks a location.
 fn location(
     state: &State,
     location: CUmemLocation,
@@ -34,7 +34,6 @@ fn location(
     match location.kind {
         LOCATION_DEVICE => {
             state.device(location.id)?;
-            // All devices are alike.
             if config().concurrent { Ok((location.kind, location.id)) } else { Err(Status::INVALID_DEVICE) }
         }
         LOCATION_NUMA if location.id < 0 => Err(Status::INVALID_VALUE),
@@ -43,13 +42,13 @@ fn location(
     }
 }
 
-/// Returns the location that the first versions of calls take as a device: that, or -1 for the host.
+/// Returns the location for the device argument of the calls' first versions; -1 stands for the host.
 fn of_device(state: &State, device: c_int) -> Result<Location> {
     let kind = if device == HOST { LOCATION_HOST } else { LOCATION_DEVICE };
     location(state, CUmemLocation { kind, id: device }, 1..=2)
 }
 
-/// Gives advice about a range. `at` is not asked for by advice that ignores its location.
+/// Applies advice to a range. `at` is called only for advice that uses its location.
 fn advise(
     address: u64,
     bytes: usize,
@@ -81,7 +80,7 @@ fn advise(
     Ok(())
 }
 
-/// Checks a stream for prefetches and discards.
+/// Checks the stream of a prefetch or a discard.
 fn ordered(state: &mut State, stream: CUstream) -> Result {
     state.stream_context(stream)?;
     state.captures.refuse(stream)?;
@@ -100,7 +99,7 @@ fn prefetch(
     state.memory.prefetch(address, bytes as u64, to)
 }
 
-/// Checks a batch, and returns its ranges.
+/// Checks a batch and returns its ranges.
 fn batch(
     state: &mut State,
     addresses: *mut CUdeviceptr,
@@ -123,7 +122,8 @@ fn batch(
     Ok(ranges)
 }
 
-/// Returns the location of each range of a batch. The list of first ranges begins with 0 and rises.
+/// Returns the location of each range of a batch. Each location applies from an index on; the indices must rise
+/// from 0.
 fn batch_locations(
     state: &State,
     locations: *mut CUmemLocation,
@@ -142,7 +142,7 @@ fn batch_locations(
     Ok((0..ranges).map(of).collect())
 }
 
-/// Drops the contents of the pages that lie in a range as a whole.
+/// Discards the contents of the pages that lie entirely within a range.
 fn discard(state: &State, address: u64, bytes: usize) -> Result {
     use crate::memory::pages::PAGE;
     let (found, managed, range) = state.memory.managed(address, bytes as u64)?;
@@ -185,7 +185,7 @@ fn attribute(
         }
         all.resize(size / 4, NONE);
         let data = data.cast::<c_int>();
-        // SAFETY: the program gives room for `size` bytes.
+        // SAFETY: the program passes room for `size` bytes.
         return all.into_iter().enumerate().try_for_each(|(at, id)| put(unsafe { data.add(at) }, id));
     }
     let value = match number {
@@ -236,7 +236,7 @@ driver_calls! {
     }
 
     Call fn cuMemAdvise_v2(dptr: CUdeviceptr, count: usize, advice: c_uint, place: CUmemLocation) {
-        // As measured, advice that ignores the location still needs a type of one.
+        // Measured: advice that ignores its location still needs a valid location type.
         if !(LOCATION_DEVICE..=LOCATION_CURRENT).contains(&place.kind) {
             return Err(Status::INVALID_VALUE);
         }
@@ -251,14 +251,19 @@ driver_calls! {
         prefetch(dptr, count, hstream, |state| of_device(state, device))
     }
 
-    Call fn cuMemPrefetchAsync_v2(dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream) {
+    Call fn cuMemPrefetchAsync_v2(
+        dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream
+    ) {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
         prefetch(dptr, count, hstream, |state| location(state, place, 1..=4))
     }
 
-    Call fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
+    Call fn cuMemPrefetchBatchAsync(
+        dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation,
+        firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream
+    ) {
         let mut state = state();
         let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         let to = batch_locations(&state, locations, firsts, places, count)?;
@@ -268,13 +273,18 @@ driver_calls! {
         Ok(())
     }
 
-    Call fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, hstream: CUstream) {
+    Call fn cuMemDiscardBatchAsync(
+        dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, hstream: CUstream
+    ) {
         let mut state = state();
         let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         ranges.into_iter().try_for_each(|(address, bytes)| discard(&state, address, bytes))
     }
 
-    Call fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream) {
+    Call fn cuMemDiscardAndPrefetchBatchAsync(
+        dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation,
+        firsts: *mut usize, places: usize, flags: c_ulonglong, hstream: CUstream
+    ) {
         let mut state = state();
         let ranges = batch(&mut state, dptrs, sizes, count, flags, hstream)?;
         let to = batch_locations(&state, locations, firsts, places, count)?;
@@ -289,7 +299,10 @@ driver_calls! {
         attribute(&state(), data, size, number, dptr, count)
     }
 
-    Call fn cuMemRangeGetAttributes(data: *mut *mut c_void, sizes: *mut usize, numbers: *mut c_uint, attributes: usize, dptr: CUdeviceptr, count: usize) {
+    Call fn cuMemRangeGetAttributes(
+        data: *mut *mut c_void, sizes: *mut usize, numbers: *mut c_uint, attributes: usize, dptr: CUdeviceptr,
+        count: usize
+    ) {
         let (data, sizes) = (take_all(data, attributes)?, take_all(sizes, attributes)?);
         let numbers = take_all(numbers, attributes)?;
         if attributes == 0 {

@@ -1,4 +1,4 @@
-//! Reserved addresses, physical memory, and mappings.
+//! Reserved address ranges, physical memory, and mappings.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -17,7 +17,7 @@ use crate::state::{State, state};
 
 type Handle = c_ulonglong;
 
-/// Read and write.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: c_uint = 3;
 
 /// Returns the device of physical memory with these properties.
@@ -36,12 +36,16 @@ fn device_of(state: &State, properties: *const CUmemAllocationProp) -> Result<us
 }
 
 driver_calls! {
-    Call fn cuMemGetAllocationGranularity(granularity: *mut usize, properties: *const CUmemAllocationProp, option: c_uint) {
+    Call fn cuMemGetAllocationGranularity(
+        granularity: *mut usize, properties: *const CUmemAllocationProp, option: c_uint
+    ) {
         device_of(&state(), properties)?;
         if option > 1 { Err(Status::INVALID_VALUE) } else { put(granularity, GRANULARITY as usize) }
     }
 
-    Call fn cuMemAddressReserve(start: *mut CUdeviceptr, size: usize, alignment: usize, _wish: CUdeviceptr, flags: c_ulonglong) {
+    Call fn cuMemAddressReserve(
+        start: *mut CUdeviceptr, size: usize, alignment: usize, _wish: CUdeviceptr, flags: c_ulonglong
+    ) {
         if start.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -69,7 +73,7 @@ driver_calls! {
         if offset != 0 || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        // A multicast object is mapped only after all of its devices were added.
+        // A multicast object can be mapped only after all its devices were added.
         multicast::completed("cuMemMap", handle)?.memory.map(start, size as u64, handle)
     }
 

@@ -1,4 +1,4 @@
-//! Memory operations and semaphores of other APIs: in streams, as nodes, and their updates.
+//! Memory operations and semaphores of other APIs: in streams, as nodes, and updates of these nodes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -40,13 +40,15 @@ fn import(p: &CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) -> Result<Semaphore> {
         return Err(log::say(Status::INVALID_VALUE, "a semaphore whose file descriptor is not open"));
     }
     state().current()?;
-    // SAFETY: the descriptor is open, and belongs to the driver from now on.
+    // SAFETY: the descriptor is open, and the driver owns it from now on.
     let descriptor = Some(unsafe { OwnedFd::from_raw_fd(fd) });
     Ok(Semaphore { counts, value: 0, _descriptor: descriptor })
 }
 
 driver_calls! {
-    Call fn cuStreamBatchMemOp_v2(stream: CUstream, count: c_uint, list: *const CUstreamBatchMemOpParams, flags: c_uint) {
+    Call fn cuStreamBatchMemOp_v2(
+        stream: CUstream, count: c_uint, list: *const CUstreamBatchMemOpParams, flags: c_uint
+    ) {
         enqueue(stream, &operations(list, count, flags)?)
     }
 
@@ -66,7 +68,10 @@ driver_calls! {
         enqueue(stream, &one(5, address, value, flags)?)
     }
 
-    Call fn cuGraphAddBatchMemOpNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
+    Call fn cuGraphAddBatchMemOpNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |state| memory_op(state, &take(params)?))
     }
 
@@ -74,11 +79,15 @@ driver_calls! {
         set(node, |state| memory_op(state, &take(params)?))
     }
 
-    Call fn cuGraphExecBatchMemOpNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
+    Call fn cuGraphExecBatchMemOpNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS
+    ) {
         update(exec, node, |state| memory_op(state, &take(params)?))
     }
 
-    Call fn cuImportExternalSemaphore(semaphore: *mut CUexternalSemaphore, description: *const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) {
+    Call fn cuImportExternalSemaphore(
+        semaphore: *mut CUexternalSemaphore, description: *const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC
+    ) {
         if semaphore.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -90,23 +99,35 @@ driver_calls! {
         state().semaphores.remove(semaphore).map(drop).ok_or(Status::INVALID_HANDLE)
     }
 
-    Call fn cuSignalExternalSemaphoresAsync(list: *const CUexternalSemaphore, params: *const CUDA_EXTERNAL_SEMAPHORE_PARAMS, count: c_uint, stream: CUstream) {
+    Call fn cuSignalExternalSemaphoresAsync(
+        list: *const CUexternalSemaphore, params: *const CUDA_EXTERNAL_SEMAPHORE_PARAMS, count: c_uint,
+        stream: CUstream
+    ) {
         let p = CUDA_EXT_SEM_NODE_PARAMS { extSemArray: list, paramsArray: params, numExtSems: count };
         let all = semaphores(&state(), &p)?;
         enqueue(stream, &Op::Signal(all))
     }
 
-    Call fn cuWaitExternalSemaphoresAsync(list: *const CUexternalSemaphore, params: *const CUDA_EXTERNAL_SEMAPHORE_PARAMS, count: c_uint, stream: CUstream) {
+    Call fn cuWaitExternalSemaphoresAsync(
+        list: *const CUexternalSemaphore, params: *const CUDA_EXTERNAL_SEMAPHORE_PARAMS, count: c_uint,
+        stream: CUstream
+    ) {
         let p = CUDA_EXT_SEM_NODE_PARAMS { extSemArray: list, paramsArray: params, numExtSems: count };
         let all = semaphores(&state(), &p)?;
         enqueue(stream, &Op::WaitSemaphore(all))
     }
 
-    Call fn cuGraphAddExternalSemaphoresSignalNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_EXT_SEM_NODE_PARAMS) {
+    Call fn cuGraphAddExternalSemaphoresSignalNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_EXT_SEM_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |state| semaphores(state, &take(params)?).map(Op::Signal))
     }
 
-    Call fn cuGraphAddExternalSemaphoresWaitNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_EXT_SEM_NODE_PARAMS) {
+    Call fn cuGraphAddExternalSemaphoresWaitNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_EXT_SEM_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |state| semaphores(state, &take(params)?).map(Op::WaitSemaphore))
     }
 
@@ -118,11 +139,15 @@ driver_calls! {
         set(node, |state| semaphores(state, &take(params)?).map(Op::WaitSemaphore))
     }
 
-    Call fn cuGraphExecExternalSemaphoresSignalNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_EXT_SEM_NODE_PARAMS) {
+    Call fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_EXT_SEM_NODE_PARAMS
+    ) {
         update(exec, node, |state| semaphores(state, &take(params)?).map(Op::Signal))
     }
 
-    Call fn cuGraphExecExternalSemaphoresWaitNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_EXT_SEM_NODE_PARAMS) {
+    Call fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_EXT_SEM_NODE_PARAMS
+    ) {
         update(exec, node, |state| semaphores(state, &take(params)?).map(Op::WaitSemaphore))
     }
 }

@@ -1,4 +1,4 @@
-//! Allocations of every kind, and queries about addresses.
+//! Memory allocation of every kind, and queries about addresses.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -14,7 +14,7 @@ use crate::state::op::Op;
 use crate::state::state;
 use crate::stream;
 
-/// Allocates for the calling thread's context.
+/// Allocates for the context of the calling thread.
 fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
@@ -77,7 +77,9 @@ driver_calls! {
         allocate(dptr, bytes, Kind::Device)
     }
 
-    Call fn cuMemAllocPitch_v2(dptr: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint) {
+    Call fn cuMemAllocPitch_v2(
+        dptr: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint
+    ) {
         if !matches!(element, 4 | 8 | 16) || width == 0 || height == 0 || pitch.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -199,7 +201,6 @@ driver_calls! {
             }
             match state.memory.find(pointer) {
                 Some(found) => pointer_attribute(data, number, pointer, found)?,
-                // All attributes of unknown memory are null.
                 None => match number {
                     2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
                     9 => put(data.cast::<i32>(), -2)?,

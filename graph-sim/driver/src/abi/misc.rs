@@ -1,4 +1,4 @@
-//! Texts of errors, addresses of calls, logs and profiler marks.
+//! Error texts, lookup of driver functions, logs, and profiler calls.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -11,7 +11,7 @@ use crate::base::pointer::{offer, put, take, take_text};
 use crate::base::status::{Result, Status};
 use crate::call::driver_calls;
 
-/// A name without its version: `cuMemAlloc` of `cuMemAlloc_v2`.
+/// Returns a name without its version suffix: `cuMemAlloc` for `cuMemAlloc_v2`.
 fn base(name: &str) -> &str {
     match name.rsplit_once("_v") {
         Some((base, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => base,
@@ -24,15 +24,15 @@ const FOUND: u32 = 0;
 const NOT_FOUND: u32 = 1;
 const TOO_OLD: u32 = 2;
 
-/// Returns the newest version of a call that both this driver and the program know; a name with a version is that
-/// very call.
+/// Returns the newest version of a function that both this driver and the program know. A name with a version
+/// suffix stands for exactly that function.
 fn address(name: &str, asked: (u32, u32)) -> (*mut c_void, u32) {
     let own = config().version;
     let named: Vec<_> =
         SYMBOLS.iter().filter(|symbol| symbol.name == name || base(symbol.name) == name).collect();
     let exact = base(name) != name;
     let fits = |symbol: &&&Symbol| symbol.first <= own && (exact || symbol.first <= asked);
-    // Versions of a name are sorted: `cuX`, then `cuX_v2`.
+    // The versions of a name sort in order: `cuX`, then `cuX_v2`.
     match named.iter().filter(fits).max_by_key(|symbol| (symbol.first, symbol.name)) {
         Some(symbol) => (symbol.address as *mut c_void, FOUND),
         None if named.iter().any(|symbol| symbol.first <= own) => (std::ptr::null_mut(), TOO_OLD),
@@ -49,7 +49,7 @@ fn proc_address(name: *const c_char, place: *mut *mut c_void, version: c_int, re
     let (found, why) = address(&name, (version / 1000, version % 1000 / 10));
     put(place, found)?;
     offer(result, why);
-    // With a pointer for the reason the call itself succeeds.
+    // If the program asks for the reason, the call itself succeeds.
     if why == FOUND || !result.is_null() { Ok(()) } else { Err(Status::NOT_FOUND) }
 }
 
@@ -70,7 +70,9 @@ driver_calls! {
         proc_address(name, place, version, std::ptr::null_mut())
     }
 
-    Query fn cuGetProcAddress_v2(name: *const c_char, place: *mut *mut c_void, version: c_int, _flags: u64, result: *mut c_uint) {
+    Query fn cuGetProcAddress_v2(
+        name: *const c_char, place: *mut *mut c_void, version: c_int, _flags: u64, result: *mut c_uint
+    ) {
         proc_address(name, place, version, result)
     }
 
@@ -101,13 +103,17 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let from = if iterator.is_null() { 0 } else { take(iterator)? };
-        let (lines, end) = if iterator.is_null() { log::since(log::position().wrapping_sub(u32::MAX)) } else { log::since(from) };
+        let (lines, end) = if iterator.is_null() {
+            log::since(log::position().wrapping_sub(u32::MAX))
+        } else {
+            log::since(from)
+        };
         let mut text = lines.join("\n").into_bytes();
         if !text.is_empty() {
             text.push(b'\n');
         }
         let kept = text.len().min(room - 1);
-        // SAFETY: the program gives room for so many bytes.
+        // SAFETY: the program passes a buffer of this size.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, kept);
             buffer.add(kept).write(0);

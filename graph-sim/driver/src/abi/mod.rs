@@ -1,7 +1,7 @@
-//! The C interface: one exported function for each call of the driver API, by subject.
+//! The C interface: one exported function for each function of the driver API, by subject.
 //!
-//! These functions read arguments and write results; the work is done below. All other calls are exported
-//! too, and refuse.
+//! These functions read arguments and write results; the modules below do the work. Functions without an
+//! implementation are exported as well, and return an error.
 
 #![allow(non_snake_case)]
 

@@ -1,4 +1,4 @@
-//! Modules, libraries, kernels and their attributes.
+//! Modules, libraries, kernels, and their attributes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -14,13 +14,13 @@ use crate::state::{State, state};
 use crate::work::kernel::MAX_THREADS;
 use crate::work::modules;
 
-/// Reads the image that a program points at: text up to a nul, or a binary with its length in the header.
+/// Reads the image at a pointer: text up to a nul, or a binary whose header holds its length.
 pub(super) fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
     if data.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    // SAFETY: by the contract of the C interface this is a nul-terminated text, or a binary with a magic number
-    // of four bytes. The text is read byte by byte, as far as its nul.
+    // SAFETY: by the contract of the C interface, this is nul-terminated text, or a binary that begins with a
+    // magic number of four bytes. Text is read byte by byte, up to its nul.
     unsafe {
         let start = data.cast::<u8>();
         if (0..image::ENVELOPE.len()).all(|at| start.add(at).read() == image::ENVELOPE[at]) {
@@ -77,7 +77,7 @@ fn enumerate(functions: *mut CUfunction, count: c_uint, module: CUmodule) -> Res
         if functions.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the program gives room for `count` handles.
+        // SAFETY: the program passes room for `count` handles.
         unsafe { functions.add(at).write(function) };
     }
     Ok(())
@@ -129,7 +129,7 @@ fn set_attribute(function: CUfunction, number: u32, value: c_int) -> Result {
     Ok(())
 }
 
-/// Returns the name of a kernel as a C string that lives as long as the process. Each name is allocated once.
+/// Returns the name of a kernel as a C string that is never freed. Each name is allocated once.
 fn name(place: *mut *const c_char, function: CUfunction) -> Result {
     use std::sync::Mutex;
     static NAMES: Mutex<Vec<CString>> = Mutex::new(Vec::new());
@@ -139,7 +139,6 @@ fn name(place: *mut *const c_char, function: CUfunction) -> Result {
         names.push(name);
         names.len() - 1
     });
-    // The bytes of a `CString` stay where they are when the list grows.
     put(place, names[at].as_ptr())
 }
 
@@ -148,7 +147,10 @@ driver_calls! {
 
     Call fn cuModuleLoadData(module: *mut CUmodule, data: *const c_void) { load(module, image_bytes(data)?) }
 
-    Call fn cuModuleLoadDataEx(module: *mut CUmodule, data: *const c_void, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) {
+    Call fn cuModuleLoadDataEx(
+        module: *mut CUmodule, data: *const c_void, _count: c_uint, _options: *mut c_uint,
+        _values: *mut *mut c_void
+    ) {
         load(module, image_bytes(data)?)
     }
 
@@ -174,11 +176,17 @@ driver_calls! {
         variable(dptr, bytes, module, name)
     }
 
-    Call fn cuLibraryLoadData(library: *mut CUlibrary, data: *const c_void, _jit: *mut c_uint, _jit_values: *mut *mut c_void, _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint) {
+    Call fn cuLibraryLoadData(
+        library: *mut CUlibrary, data: *const c_void, _jit: *mut c_uint, _jit_values: *mut *mut c_void,
+        _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint
+    ) {
         load(library, image_bytes(data)?)
     }
 
-    Call fn cuLibraryLoadFromFile(library: *mut CUlibrary, path: *const c_char, _jit: *mut c_uint, _jit_values: *mut *mut c_void, _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint) {
+    Call fn cuLibraryLoadFromFile(
+        library: *mut CUlibrary, path: *const c_char, _jit: *mut c_uint, _jit_values: *mut *mut c_void,
+        _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint
+    ) {
         load_file(library, path)
     }
 
@@ -284,7 +292,7 @@ driver_calls! {
     Call fn cuFuncLoad(function: CUfunction) { state().code.function(function).map(drop) }
 }
 
-/// Checks the context that a kernel's context must equal.
+/// Checks that the context passed by the program is that of the kernel.
 pub(super) fn same_context(state: &State, function: CUfunction, context: CUcontext) -> Result {
     let own = state.code.function(function)?.context;
     if state.context(own)?.device == state.context(context)?.device {

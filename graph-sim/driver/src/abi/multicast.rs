@@ -1,7 +1,8 @@
 //! Multicast objects: memory of several devices that one write reaches.
 //!
-//! Binding and mapping wait until all devices were added, as the real driver does; here for as long as the patience lasts, and
-//! then they report a deadlock. Plain accesses of kernels are refused, `multimem` is not simulated: copies and fills write.
+//! As in the real driver, binding and mapping wait until all devices were added; here the wait ends with a
+//! `deadlock` report after the timeout. Copies and fills write to all bound memory. Plain accesses of kernels are
+//! refused, and `multimem` is not simulated.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -26,7 +27,7 @@ fn report(kind: &'static str, status: Status, text: String) -> Status {
     status
 }
 
-/// Returns an error and reports a call that needs multicast objects where the devices have none.
+/// Returns an error, and logs the call, unless the devices support multicast objects.
 fn supported(call: &str) -> Result {
     if has_multicast() {
         return Ok(());
@@ -47,7 +48,7 @@ fn properties(of: *const CUmulticastObjectProp) -> Result<CUmulticastObjectProp>
     Ok(found)
 }
 
-/// Waits until a multicast object has all of its devices. Other handles need no wait.
+/// Waits until a multicast object has all of its devices. Returns at once for any other handle.
 pub(super) fn completed(call: &str, handle: Handle) -> Result<MutexGuard<'static, State>> {
     let forming = |state: &State| state.memory.multicast(handle).is_ok_and(|object| !object.is_complete());
     let (state, ended) = until(state(), |state| !forming(state));
@@ -59,7 +60,8 @@ pub(super) fn completed(call: &str, handle: Handle) -> Result<MutexGuard<'static
     let patience = state.options.patience;
     drop(state);
     let text = format!(
-        "`{call}` waits for all devices of a multicast object, which has {added} of {wanted}, and nothing has added the others for {patience} ms"
+        "`{call}` waits for all devices of a multicast object, which has {added} of {wanted}, and nothing has \
+         added the others for {patience} ms"
     );
     Err(report("deadlock", Status::TIMEOUT, text))
 }
@@ -122,11 +124,16 @@ driver_calls! {
         state.memory.add_to_multicast(handle, device)
     }
 
-    Call fn cuMulticastBindMem(handle: Handle, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindMem(
+        handle: Handle, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong
+    ) {
         bind("cuMulticastBindMem", handle, None, offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
-    Call fn cuMulticastBindMem_v2(handle: Handle, dev: CUdevice, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindMem_v2(
+        handle: Handle, dev: CUdevice, offset: usize, memory: Handle, at: usize, size: usize,
+        flags: c_ulonglong
+    ) {
         bind("cuMulticastBindMem_v2", handle, Some(dev), offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
@@ -134,7 +141,9 @@ driver_calls! {
         bind("cuMulticastBindAddr", handle, None, offset, size, flags, |state| memory_at(state, memory, size))
     }
 
-    Call fn cuMulticastBindAddr_v2(handle: Handle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindAddr_v2(
+        handle: Handle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong
+    ) {
         bind("cuMulticastBindAddr_v2", handle, Some(dev), offset, size, flags, |state| memory_at(state, memory, size))
     }
 
@@ -144,7 +153,9 @@ driver_calls! {
         let device = state.device(dev)?;
         if state.memory.unbind_multicast(handle, device, offset as u64, size as u64)?.is_none() {
             drop(state);
-            let text = format!("`cuMulticastUnbind` of {size} bytes at {offset}, which are no binding of device {device}");
+            let text = format!(
+                "`cuMulticastUnbind` of {size} bytes at {offset}, which are no binding of device {device}"
+            );
             return Err(report("multicast-unbind", Status::INVALID_VALUE, text));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Nodes of graphs: their creation, and queries and updates of their parameters.
+//! Graph nodes: creation, and queries and updates of their parameters and attributes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -22,7 +22,7 @@ use crate::state::{State, state};
 use crate::work::access::may_touch;
 use crate::work::kernel;
 
-/// `cudaGraphKernelNodeParams`' first form has neither kernel nor context.
+/// Extends the first version of the kernel parameters, which has neither a kernel handle nor a context.
 pub(super) fn widen(p: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS {
     CUDA_KERNEL_NODE_PARAMS {
         func: p.func,
@@ -45,7 +45,7 @@ pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Op
     Ok(Op::Kernel(launch))
 }
 
-/// Checks the context of a node, which must exist.
+/// Checks that the context of a node exists.
 pub(super) fn context(state: &State, context: CUcontext) -> Result {
     if context == 0 { Err(Status::INVALID_CONTEXT) } else { state.context(context).map(drop) }
 }
@@ -58,7 +58,7 @@ pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Op> {
     Ok(Op::Copy(copy))
 }
 
-/// Refuses a copy of an allocation of another graph to which the device of its context was given no access.
+/// Refuses a copy that uses another graph's allocation if the device of its context has no access to it.
 fn reached(state: &State, context: u64, op: &Op) -> Result {
     let Op::Copy(copy) = op else { return Ok(()) };
     let closed = [copy.from.at.start, copy.to.at.start].into_iter().any(|start| {
@@ -90,7 +90,7 @@ fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
     let device = state.device(props.location.id)?;
     let mut peers = Vec::new();
     for access in take_all(p.accessDescs, p.accessDescCount)? {
-        // CU_MEM_ACCESS_FLAGS_PROT_READWRITE is the only documented one.
+        // `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` is the only documented value.
         if access.location.kind != LOCATION_DEVICE || access.flags != 3 {
             return Err(Status::INVALID_VALUE);
         }
@@ -144,7 +144,7 @@ fn address(state: &State, node: CUgraphNode) -> Result<u64> {
     }
 }
 
-/// `cuGraphAddNode` in all its versions.
+/// Implements `cuGraphAddNode` in all its versions.
 fn add_any(
     node: *mut CUgraphNode,
     graph: CUgraph,
@@ -179,20 +179,20 @@ fn add_any(
     put(node, made)
 }
 
-/// The parameters of one kind.
+/// Reads the body of node parameters as the struct of one node type.
 fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
     take(p.body.as_ptr().cast::<T>())
 }
 
-/// Returns parameters with those of one kind in their body.
+/// Returns node parameters with a struct of one node type as the body.
 fn with_body<T>(mut p: CUgraphNodeParams, inner: T) -> CUgraphNodeParams {
     const { assert!(size_of::<T>() <= size_of::<[u64; 29]>()) };
-    // SAFETY: the body has room for them.
+    // SAFETY: the body has room for the struct of every node type.
     unsafe { p.body.as_mut_ptr().cast::<T>().write(inner) };
     p
 }
 
-/// Returns the work that parameters of any kind but a child graph and a conditional node describe.
+/// Returns the operation that node parameters describe, for every type except child graphs and conditional nodes.
 pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
     match p.kind {
         NODE_KERNEL => kernel_op(state, &body(p)?),
@@ -231,7 +231,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
     state.events.get(event).map(|_| event).ok_or(Status::INVALID_HANDLE)
 }
 
-/// Replaces the work of a graph's node by other work of the same kind.
+/// Replaces the operation of a graph's node by another one of the same type.
 pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
@@ -268,7 +268,7 @@ fn set_attributes(
     Ok(())
 }
 
-/// Arrays that the driver owns: the arguments of a kernel node, as its parameters point at them.
+/// Returns the parameters of a kernel node. They point to its arguments in arrays that the driver owns.
 fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PARAMS> {
     thread_local! {
         static POINTERS: std::cell::RefCell<(Vec<u8>, Vec<usize>)> =
@@ -328,15 +328,24 @@ fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
 }
 
 driver_calls! {
-    Call fn cuGraphAddKernelNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
+    Call fn cuGraphAddKernelNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_KERNEL_NODE_PARAMS_v1
+    ) {
         add(node, graph, nodes, count, |state| kernel_op(state, &widen(take(params)?)))
     }
 
-    Call fn cuGraphAddKernelNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS) {
+    Call fn cuGraphAddKernelNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_KERNEL_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |state| kernel_op(state, &take(params)?))
     }
 
-    Call fn cuGraphAddMemcpyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
+    Call fn cuGraphAddMemcpyNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_MEMCPY3D, ctx: CUcontext
+    ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
             let op = copy_op(&take(params)?)?;
@@ -345,18 +354,26 @@ driver_calls! {
         })
     }
 
-    Call fn cuGraphAddMemsetNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
+    Call fn cuGraphAddMemsetNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext
+    ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
             Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
         })
     }
 
-    Call fn cuGraphAddHostNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_HOST_NODE_PARAMS) {
+    Call fn cuGraphAddHostNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *const CUDA_HOST_NODE_PARAMS
+    ) {
         add(node, graph, nodes, count, |_| host_op(&take(params)?))
     }
 
-    Call fn cuGraphAddChildGraphNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, child: CUgraph) {
+    Call fn cuGraphAddChildGraphNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, child: CUgraph
+    ) {
         if node.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -369,34 +386,52 @@ driver_calls! {
         add(node, graph, nodes, count, |_| Ok(Op::Empty))
     }
 
-    Call fn cuGraphAddEventRecordNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
+    Call fn cuGraphAddEventRecordNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent
+    ) {
         add(node, graph, nodes, count, |state| event(state, handle).map(Op::Record))
     }
 
-    Call fn cuGraphAddEventWaitNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
+    Call fn cuGraphAddEventWaitNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent
+    ) {
         add(node, graph, nodes, count, |state| event(state, handle).map(Op::Wait))
     }
 
-    Call fn cuGraphAddMemAllocNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
+    Call fn cuGraphAddMemAllocNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS
+    ) {
         let mut p = take(params)?;
         add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
         p.dptr = address(&state(), take(node)?)?;
         put(params, p)
     }
 
-    Call fn cuGraphAddMemFreeNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr) {
+    Call fn cuGraphAddMemFreeNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr
+    ) {
         add(node, graph, nodes, count, |_| Ok(Op::Free(dptr)))
     }
 
-    Call fn cuGraphAddNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUgraphNodeParams) {
+    Call fn cuGraphAddNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *mut CUgraphNodeParams
+    ) {
         add_any(node, graph, dependencies(nodes, NO_DATA, count)?, params)
     }
 
-    Call fn cuGraphAddNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, params: *mut CUgraphNodeParams) {
+    Call fn cuGraphAddNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize, params: *mut CUgraphNodeParams
+    ) {
         add_any(node, graph, dependencies(nodes, data, count)?, params)
     }
 
-    Call fn cuGraphAddNode_v3(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, params: *mut CUgraphNodeParams) {
+    Call fn cuGraphAddNode_v3(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData,
+        count: usize, params: *mut CUgraphNodeParams
+    ) {
         add_any(node, graph, dependencies(nodes, data, count)?, params)
     }
 
@@ -519,7 +554,7 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeSetAttribute(node: CUgraphNode, number: c_uint, value: *const [u64; 8]) {
         let value = take(value)?;
-        // The other attributes order streams, and a node is in none.
+        // The other attributes order streams, and a node has no stream.
         if matches!(number, 0 | 3 | 6 | 7 | 12) || number > 18 {
             return Err(Status::INVALID_VALUE);
         }
@@ -528,7 +563,8 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
         match &state().definitions.node(node)?.op {
-            Op::Kernel(launch) if number <= 18 => put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
+            Op::Kernel(launch) if number <= 18 =>
+                put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
             _ => Err(Status::INVALID_VALUE),
         }
     }

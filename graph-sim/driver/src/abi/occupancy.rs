@@ -1,4 +1,4 @@
-//! Occupancy: from the device's limits and the registers that are assumed.
+//! Occupancy, from the device's limits and the assumed registers.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -30,7 +30,7 @@ fn best(
     let mut size = (most + 31) / 32 * 32;
     while size > 0 {
         let threads = size.min(most);
-        // SAFETY: the program gave the function for being called so.
+        // SAFETY: the program passed the function to be called with this argument.
         let shared = of_block
             .map_or(shared, |of_block| crate::base::callback::outside(|| unsafe { of_block(threads) }));
         let count = resident_blocks(&state(), function, threads, shared)?;
@@ -45,29 +45,41 @@ fn best(
 }
 
 driver_calls! {
-    Call fn cuOccupancyMaxActiveBlocksPerMultiprocessor(count: *mut c_int, function: CUfunction, block: c_int, shared: usize) {
+    Call fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        count: *mut c_int, function: CUfunction, block: c_int, shared: usize
+    ) {
         put(count, resident_blocks(&state(), function, block, shared)? as c_int)
     }
 
-    Call fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count: *mut c_int, function: CUfunction, block: c_int, shared: usize, flags: c_uint) {
+    Call fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        count: *mut c_int, function: CUfunction, block: c_int, shared: usize, flags: c_uint
+    ) {
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }
         put(count, resident_blocks(&state(), function, block, shared)? as c_int)
     }
 
-    Call fn cuOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize, limit: c_int) {
+    Call fn cuOccupancyMaxPotentialBlockSize(
+        grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize,
+        limit: c_int
+    ) {
         best(grid, block, function, of_block, shared, limit)
     }
 
-    Call fn cuOccupancyMaxPotentialBlockSizeWithFlags(grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize, limit: c_int, flags: c_uint) {
+    Call fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize,
+        limit: c_int, flags: c_uint
+    ) {
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }
         best(grid, block, function, of_block, shared, limit)
     }
 
-    Call fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: *mut usize, function: CUfunction, count: c_int, block: c_int) {
+    Call fn cuOccupancyAvailableDynamicSMemPerBlock(
+        bytes: *mut usize, function: CUfunction, count: c_int, block: c_int
+    ) {
         let state = state();
         let own = state.code.function(function)?.kernel().shared_bytes as usize;
         let device = device();
@@ -87,7 +99,9 @@ driver_calls! {
     Call fn cuOccupancyMaxActiveClusters(count: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
         let config = take(config)?;
         let threads = config.block.iter().fold(1u32, |all, &size| all.saturating_mul(size));
-        let each = resident_blocks(&state(), function, c_int::try_from(threads).unwrap_or(0), config.sharedMemBytes as usize)?;
+        let each = resident_blocks(
+            &state(), function, c_int::try_from(threads).unwrap_or(0), config.sharedMemBytes as usize
+        )?;
         put(count, each as c_int * MULTIPROCESSORS / 8)
     }
 }

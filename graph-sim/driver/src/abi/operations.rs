@@ -1,4 +1,4 @@
-//! The parameters of memory operations and of semaphores of other APIs.
+//! The parameters of memory operations, and of operations on semaphores of other APIs.
 
 use std::ffi::c_uint;
 
@@ -15,7 +15,7 @@ const FLUSH: c_uint = 1 << 30;
 /// `CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER`.
 const NO_BARRIER: c_uint = 1;
 
-/// Returns the operation of parameters; `None` for barriers and flushes, which order nothing here.
+/// Returns the operation that parameters describe; `None` for barriers and flushes, which have no effect here.
 fn operation(p: &CUstreamBatchMemOpParams) -> Result<Option<MemoryOperation>> {
     let (waits, bytes) = match p.operation {
         1 => (true, 4),
@@ -50,7 +50,7 @@ fn operation(p: &CUstreamBatchMemOpParams) -> Result<Option<MemoryOperation>> {
 }
 
 pub(super) fn operations(list: *const CUstreamBatchMemOpParams, count: c_uint, flags: c_uint) -> Result<Op> {
-    /// The most operations of a batch.
+    /// The maximum number of operations in a batch.
     const MOST: c_uint = 256;
     if flags != 0 || count == 0 || count > MOST {
         return Err(Status::INVALID_VALUE);
@@ -60,7 +60,7 @@ pub(super) fn operations(list: *const CUstreamBatchMemOpParams, count: c_uint, f
     Ok(Op::Memory(all.into_iter().flatten().collect()))
 }
 
-/// Returns the work of a batch memory operation node.
+/// Returns the operation of a batch memory operation node.
 pub(super) fn memory_op(state: &State, p: &CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Result<Op> {
     state.context(p.ctx)?;
     operations(p.paramArray, p.count, p.flags)

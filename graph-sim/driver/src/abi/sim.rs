@@ -1,6 +1,7 @@
-//! Calls that only the simulator has: names and buffers from the program, faults, reports and counts.
+//! Functions that only the simulator exports: annotations of nodes and buffers, fault injection, reports and
+//! counts.
 //!
-//! `ANNOTATE.md` documents the calls for other programs; the crate `cuweave-sim` wraps the rest.
+//! `ANNOTATE.md` documents those for other programs; the crate `cuweave-sim` wraps the rest.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -22,29 +23,30 @@ use crate::state::op::Op;
 use crate::state::state;
 use crate::stream::enqueue;
 
-/// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
+/// The nonce of this build. The crate `cuweave-sim` of the same build searches for it in the bytes of the
+/// library.
 static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
 
-/// Returns the nonce as a number. A real driver does not have this symbol.
+/// Returns the nonce as a number. Real drivers do not export this symbol.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimNonce() -> u64 {
     let digits = std::hint::black_box(NONCE).rsplit(' ').next().unwrap_or_default();
     u64::from_str_radix(digits, 16).unwrap_or(0)
 }
 
-/// The version of the calls that `ANNOTATE.md` documents.
+/// Returns the version of the interface that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
     6
 }
 
-/// Returns true if this library was built without optimisation.
+/// Returns 1 if this library was built without optimisation.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimIsSlow() -> c_uint {
     c_uint::from(matches!(env!("CUWEAVE_SIM_OPT_LEVEL"), "0" | "1"))
 }
 
-/// A text by its start and length.
+/// A text, by its start and length.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Text {
@@ -84,10 +86,10 @@ pub struct SimMember {
     first: c_uint,
 }
 
-/// The most registers of a thread, on every device.
+/// The maximum number of registers per thread, on every device.
 const MOST_REGISTERS: c_uint = 255;
 
-/// The flag of a buffer whose live range is within the graph.
+/// Flag of a buffer whose live range is within the graph.
 const PLANNED: c_uint = 1;
 
 fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
@@ -203,7 +205,6 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
         if shape.buffers.len() != count || !told.zip(&addresses).all(fits) {
             return Err(Status::INVALID_VALUE);
         }
-        // It may not change during a launch.
         let shape = Arc::get_mut(shape).ok_or(Status::NOT_READY)?;
         for (of, address) in shape.buffers.iter_mut().zip(addresses) {
             of.buffer.address = address;
@@ -222,7 +223,7 @@ pub struct SimAccess {
     reserved: c_uint,
 }
 
-/// The flag of an access that writes.
+/// Flag of an access that writes.
 const WRITES: c_uint = 1;
 
 #[unsafe(no_mangle)]
@@ -252,7 +253,7 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
     })
 }
 
-/// Enqueues a meeting in a stream, or captures it as a host node.
+/// Enqueues a rendezvous in a stream, or captures it as a host node.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLaunchMeeting(
     stream: CUstream,
@@ -265,7 +266,7 @@ pub unsafe extern "C" fn cuweaveSimLaunchMeeting(
     })
 }
 
-/// The host touches managed memory by its address.
+/// Records that the host accesses managed memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, writes: c_uint) -> u32 {
     enter("cuweaveSimTouch", false, Kind::Basic, &mut || {
@@ -275,7 +276,8 @@ pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, write
     })
 }
 
-/// Counts of pages of managed memory: faults of devices and of the host, pages moved and copied by faults, prefetched, discarded.
+/// Writes the counts of pages of managed memory: faults of devices, faults of the host, pages moved by faults,
+/// copied by faults, prefetched, discarded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
     enter("cuweaveSimPages", false, Kind::Basic, &mut || {
@@ -285,13 +287,13 @@ pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
     })
 }
 
-/// The number of pages of managed memory that devices gave up since their memory was full.
+/// Writes the number of pages of managed memory that were evicted because a device's memory was full.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimEvicted(pages: *mut u64) -> u32 {
     enter("cuweaveSimEvicted", false, Kind::Basic, &mut || put(pages, memory::pages::counts().evicted))
 }
 
-/// The number of pages of managed memory that the memory of a device holds, or for -1 that of the host.
+/// Writes the number of pages of managed memory in the memory of a device, or of the host if `device` is -1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimResident(device: c_int, pages: *mut u64) -> u32 {
     enter("cuweaveSimResident", false, Kind::Basic, &mut || put(pages, state().memory.resident(device)))
@@ -318,7 +320,7 @@ pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
     })
 }
 
-/// Sets the registers of a thread of the kernels whose names begin with a text; 0: no longer.
+/// Sets the registers per thread of the kernels whose names begin with a prefix; 0 removes the setting.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32 {
     enter("cuweaveSimRegisters", false, Kind::Basic, &mut || {
@@ -344,13 +346,13 @@ pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> 
     })
 }
 
-/// Removes the pending faults; returns their number.
+/// Removes the pending faults and returns their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimClearFaults() -> u64 {
     faults::clear() as u64
 }
 
-/// Calls `hear` with each function that was called and the number of its calls.
+/// Calls `hear` with the name and the number of calls of each function that was called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimCalls(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
@@ -360,19 +362,20 @@ pub unsafe extern "C" fn cuweaveSimCalls(
         let hear = hear.ok_or(Status::INVALID_VALUE)?;
         for (name, count) in faults::calls().into_iter().filter(|call| !call.0.starts_with("cuweave")) {
             let name = Text { start: name.as_ptr().cast(), bytes: name.len() };
-            // SAFETY: the caller gave the function for being called so; the text lives until it returns.
+            // SAFETY: the caller passed the function to be called with this data. The text lives until it
+            // returns.
             unsafe { hear(data, name, count) };
         }
         Ok(())
     })
 }
 
-/// Counts of live objects: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
+/// Writes the counts of live objects: graphs, nodes, instances, events, streams, modules, allocations, bytes of
+/// device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     enter("cuweaveSimLive", false, Kind::Basic, &mut || {
         let state = state();
-        // Mapped memory is counted by its ranges and physical memories.
         let kept =
             |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant | memory::Kind::Mapped);
         let (mut allocations, mut bytes) = state.memory.count_mappings();
@@ -388,7 +391,8 @@ pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     })
 }
 
-/// Calls `hear` with each report: kind, error, nodes joined by line ends, and text.
+/// Calls `hear` with each report: kind, error, node names separated by line breaks, and text. Clears them if
+/// `forget` is not 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimReports(
     forget: c_uint,
@@ -400,14 +404,15 @@ pub unsafe extern "C" fn cuweaveSimReports(
         for report in report::reports(forget != 0) {
             let nodes = report.nodes.join("\n");
             let text = |text: &str| Text { start: text.as_ptr().cast(), bytes: text.len() };
-            // SAFETY: the caller gave the function for being called so; the texts live until it returns.
+            // SAFETY: the caller passed the function to be called with this data. The texts live until it
+            // returns.
             unsafe { hear(data, text(report.kind), report.status.0, text(&nodes), text(&report.text)) };
         }
         Ok(())
     })
 }
 
-/// Sets the longest time that a launch waits for a value or a semaphore, in milliseconds.
+/// Sets the timeout in milliseconds of a launch that waits for a value or a semaphore.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
     enter("cuweaveSimPatience", false, Kind::Basic, &mut || {
@@ -416,10 +421,11 @@ pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
     })
 }
 
-/// Lets the work of a context look as if it were not over: queries say so, and waits of the host last until it is let go.
+/// Makes the finished work of a context look pending, until called with 0: queries report it as running, and the
+/// host's waits for it do not return.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimHold(ctx: CUcontext, hold: c_uint) -> u32 {
-    // Meetings may ask for it, which make no other calls.
+    // Not a driver call, because the poll function of a rendezvous may call this one.
     let mut state = state();
     if hold != 0 {
         state.held.insert(ctx)
@@ -436,7 +442,8 @@ pub extern "C" fn cuweaveSimTrace(on: c_uint) -> c_uint {
     0
 }
 
-/// Calls `hear` with each recorded call, oldest first, and clears them: thread, name, arguments, result, created handle.
+/// Calls `hear` with each recorded call, oldest first, and clears the records: thread, name, arguments, result,
+/// created handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimTakeTrace(
     hear: unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64),
@@ -445,7 +452,7 @@ pub unsafe extern "C" fn cuweaveSimTakeTrace(
     for call in crate::base::trace::take() {
         let name = Text { start: call.name.as_ptr().cast(), bytes: call.name.len() };
         let (arguments, count) = (call.arguments.as_ptr(), call.arguments.len());
-        // SAFETY: the crate `cuweave-sim` of the same build gave the function with its data.
+        // SAFETY: the crate `cuweave-sim` of the same build passed the function and its data.
         unsafe { hear(data, call.thread, name, arguments, count, call.result, call.made) };
     }
     0

@@ -1,4 +1,4 @@
-//! Streams, events, captures and functions of the program in streams.
+//! Streams, events, captures, and stream callbacks.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -32,7 +32,7 @@ fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
     put(stream, state.streams.insert(Stream { context, flags, priority }))
 }
 
-/// Waits until a context is not held.
+/// Waits until a context is no longer held.
 pub(super) fn let_go(state: MutexGuard<'static, State>, context: u64) -> Result {
     let (_state, over) = until(state, |state| !state.held.contains(&context));
     if over { Ok(()) } else { Err(Status::LAUNCH_TIMEOUT) }
@@ -65,7 +65,7 @@ fn elapsed(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Result {
     put(milliseconds, seconds * 1000.0)
 }
 
-/// The results of a capture query, in the order of the call's third version.
+/// Writes the results of a capture query, in the order of `cuStreamGetCaptureInfo_v3`.
 fn capture_info(
     stream: CUstream,
     status: *mut c_uint,
@@ -76,7 +76,7 @@ fn capture_info(
     count: *mut usize,
 ) -> Result {
     thread_local! {
-        // The arrays belong to the driver; they stay valid until the thread's next query.
+        // The driver owns these arrays. They stay valid until the thread's next query.
         static ARRAYS: std::cell::RefCell<(Vec<u64>, Vec<CUgraphEdgeData>)> =
             const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
     }
@@ -84,7 +84,7 @@ fn capture_info(
     state.stream_context(stream)?;
     let (code, number) = state.captures.status(stream);
     put(status, code)?;
-    // As measured, the id of a capture that was invalidated is not told.
+    // Measured: the id of an invalidated capture is not reported.
     if code != ACTIVE {
         return Ok(());
     }
@@ -137,9 +137,9 @@ driver_calls! {
             return Err(Status::INVALID_HANDLE);
         }
         state.streams.remove(stream).ok_or(Status::INVALID_HANDLE)?;
-        // The work of the stream is done, so that managed memory has its first association again at once.
+        // The work of the stream is done, so managed memory returns to its default association at once.
         state.memory.detach(stream);
-        // A stream that has joined the capture of another may go.
+        // A stream that joined another stream's capture may be destroyed.
         if let Some(capture) = state.captures.of(stream).filter(|capture| capture.origin == stream) {
             capture.broken = true;
         }
@@ -175,7 +175,6 @@ driver_calls! {
             // A wait for an event that was never recorded does nothing.
             return Ok(());
         }
-        // Work is done when it is enqueued: there is nothing left to wait for.
         state.captures.wait(stream, captured).map(drop)
     }
 
@@ -207,7 +206,10 @@ driver_calls! {
         put(device, state.context(context)?.device as CUdevice)
     }
 
-    Call fn cuStreamAddCallback(stream: CUstream, callback: Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>, data: *mut c_void, flags: c_uint) {
+    Call fn cuStreamAddCallback(
+        stream: CUstream, callback: Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>,
+        data: *mut c_void, flags: c_uint
+    ) {
         let callback = callback.ok_or(Status::INVALID_VALUE)?;
         let mut state = state();
         state.stream_context(stream)?;
@@ -216,7 +218,7 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         drop(state);
-        // SAFETY: the program gave the function for being called so.
+        // SAFETY: the program passed the callback to be called with this data.
         crate::base::callback::outside(|| unsafe { callback(stream, 0, data) });
         Ok(())
     }
@@ -309,9 +311,15 @@ driver_calls! {
         capture::begin(&mut state(), stream, mode, None, Vec::new())
     }
 
-    Call fn cuStreamBeginCaptureToGraph(stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, mode: c_uint) {
+    Call fn cuStreamBeginCaptureToGraph(
+        stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize,
+        mode: c_uint
+    ) {
         let nodes = take_all(nodes, count)?;
-        if mode > 2 || !data.is_null() && take_all(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default()) {
+        if mode > 2
+            || !data.is_null()
+                && take_all(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default())
+        {
             return Err(Status::INVALID_VALUE);
         }
         let mut state = state();
@@ -339,14 +347,23 @@ driver_calls! {
     }
 
     Call fn cuStreamGetCaptureInfo(stream: CUstream, status: *mut c_uint, id: *mut u64) {
-        capture_info(stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
+        capture_info(
+            stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut(),
+            std::ptr::null_mut()
+        )
     }
 
-    Call fn cuStreamGetCaptureInfo_v2(stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph, nodes: *mut *const CUgraphNode, count: *mut usize) {
+    Call fn cuStreamGetCaptureInfo_v2(
+        stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph,
+        nodes: *mut *const CUgraphNode, count: *mut usize
+    ) {
         capture_info(stream, status, id, graph, nodes, std::ptr::null_mut(), count)
     }
 
-    Call fn cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph, nodes: *mut *const CUgraphNode, edges: *mut *const CUgraphEdgeData, count: *mut usize) {
+    Call fn cuStreamGetCaptureInfo_v3(
+        stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph,
+        nodes: *mut *const CUgraphNode, edges: *mut *const CUgraphEdgeData, count: *mut usize
+    ) {
         capture_info(stream, status, id, graph, nodes, edges, count)
     }
 
@@ -354,7 +371,9 @@ driver_calls! {
         update_capture(stream, nodes, count, flags)
     }
 
-    Call fn cuStreamUpdateCaptureDependencies_v2(stream: CUstream, nodes: *mut CUgraphNode, _data: *const CUgraphEdgeData, count: usize, flags: c_uint) {
+    Call fn cuStreamUpdateCaptureDependencies_v2(
+        stream: CUstream, nodes: *mut CUgraphNode, _data: *const CUgraphEdgeData, count: usize, flags: c_uint
+    ) {
         update_capture(stream, nodes, count, flags)
     }
 }

@@ -1,12 +1,12 @@
-//! The table of all symbols of the driver interface; those without an implementation refuse.
+//! The table of all symbols of the driver API. Symbols without an implementation return an error.
 
 use crate::call::unsupported;
 
-/// A symbol of the driver interface.
+/// A symbol of the driver API.
 pub struct Symbol {
-    /// Its name, suffix included.
+    /// The name, including its version suffix.
     pub name: &'static str,
-    /// The first CUDA version that has it.
+    /// The first CUDA version with the symbol.
     pub first: (u32, u32),
     /// The exported function.
     pub address: unsafe extern "C" fn(),

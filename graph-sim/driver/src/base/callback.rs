@@ -1,4 +1,4 @@
-//! Functions of the program that the driver calls: host functions, callbacks and destructors.
+//! Calls into the program: host functions, stream callbacks and destructors.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ thread_local! {
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a function of the program from inside the driver. The function may not call the driver.
+/// Calls a function of the program from inside the driver. The function must not call the driver.
 pub fn outside<T>(function: impl FnOnce() -> T) -> T {
     let before = IN_CALLBACK.replace(true);
     let result = function();
@@ -14,7 +14,7 @@ pub fn outside<T>(function: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Returns true if the calling thread is inside a function of the program that the driver called.
+/// Returns true if the calling thread is inside a program function that the driver called.
 pub fn is_inside() -> bool {
     IN_CALLBACK.get()
 }

@@ -1,58 +1,58 @@
-//! Settings from the environment, read once.
+//! Settings from environment variables, read once.
 
 use std::sync::OnceLock;
 
 use super::device::Device;
 
-/// Returns the number of threads that run at the same time. Asked once: the standard library reads files of the system for it
-/// each time, for longer than a small launch takes.
+/// Returns the number of hardware threads. Cached: the standard library reads system files on each call, which
+/// takes longer than a small launch.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The settings of a run; the crate `cuweave-sim` documents each variable.
+/// The settings of the process. The crate `cuweave-sim` documents each variable.
 pub struct Config {
-    /// The CUDA version that the driver presents itself as.
+    /// The simulated CUDA version.
     pub version: (u32, u32),
-    /// The capability and limits of the devices.
+    /// The compute capability and limits of the devices.
     pub device: Device,
     /// The number of devices.
     pub devices: u32,
-    /// The memory of each device, in bytes.
+    /// The memory of each device in bytes.
     pub memory: u64,
-    /// The pairs of devices that are peers; `None` for all.
+    /// The pairs of peer devices; `None` if all devices are peers.
     pub peers: Option<Vec<(usize, usize)>>,
-    /// The seed of the order in which a graph's nodes run.
+    /// The seed of the node order in a launch.
     pub seed: u64,
-    /// True if nodes that no path orders run at the same time.
+    /// True if unordered nodes of a graph run concurrently.
     pub parallel: bool,
     /// True if conflicts between the threads of one kernel are errors, not warnings.
     pub strict: bool,
-    /// True if a graph's allocations take the addresses of earlier ones.
+    /// True if a graph's allocations may reuse the addresses of earlier ones.
     pub reuse: bool,
-    /// True if reads of bytes that nothing wrote are errors.
+    /// True if reading bytes that nothing has written is an error.
     pub initialised: bool,
-    /// The most instructions that one thread may run.
+    /// The maximum number of instructions per thread.
     pub instructions: u64,
-    /// True if the devices allocate managed memory.
+    /// True if the devices support managed memory.
     pub managed: bool,
-    /// True if host and devices access managed memory at the same time.
+    /// True if host and devices may access managed memory concurrently.
     pub concurrent: bool,
-    /// True if the devices have multicast objects.
+    /// True if the devices support multicast objects.
     pub multicast: bool,
-    /// The most turns that the loops of one launch may make, all together.
+    /// The maximum number of loop iterations in one launch, summed over its loops.
     pub turns: u64,
-    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
+    /// The timeout in milliseconds of a launch that waits for a value or a semaphore.
     pub patience: u64,
 }
 
-/// The memory of a device: an H200's.
+/// The default memory of a device: that of an H200.
 const MEMORY: u64 = 150_000_000_000;
-/// The most memory of a device: the addresses that there are for all of them.
+/// The maximum memory of a device. The device address range is shared by all devices.
 const MAX_MEMORY: u64 = 1 << 46;
 
-/// The default devices.
+/// The default device.
 const H200: Device = match Device::of((9, 0)) {
     Some(device) => device,
     None => panic!("9.0 is known"),
@@ -61,7 +61,9 @@ const H200: Device = match Device::of((9, 0)) {
 fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
-        super::console::print(&format!("`{name}={text}` is not understood and ignored: the values are in the documentation of `cuweave-sim`"));
+        super::console::print(&format!(
+            "`{name}={text}` is not understood and ignored: the values are in the documentation of `cuweave-sim`"
+        ));
         default
     })
 }
@@ -77,7 +79,7 @@ fn device_of(text: &str) -> Option<Device> {
     Device::of((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Reads a number of bytes, with `K`, `M`, `G` or `T` for powers of 1,024: `64M`.
+/// Parses a byte count with an optional suffix `K`, `M`, `G` or `T` (powers of 1,024), such as `64M`.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -100,7 +102,7 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads `all` (or `1`), `none` (or `0`), or pairs of devices: `0-1,2-3`.
+/// Parses `all` (or `1`), `none` (or `0`), or pairs of devices such as `0-1,2-3`.
 fn pairs(text: &str) -> Option<Option<Vec<(usize, usize)>>> {
     match text {
         "all" | "1" => return Some(None),
@@ -123,7 +125,6 @@ pub fn are_peers(one: usize, other: usize) -> bool {
             .is_none_or(|pairs| pairs.contains(&(one, other)) || pairs.contains(&(other, one)))
 }
 
-/// Returns the settings.
 pub fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| Config {
@@ -146,7 +147,6 @@ pub fn config() -> &'static Config {
     })
 }
 
-/// Returns the description of the simulated devices.
 pub fn device() -> Device {
     config().device
 }

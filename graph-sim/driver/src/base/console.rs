@@ -1,16 +1,16 @@
-//! Lines for the user, on standard error.
+//! Messages on standard error.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Prints a line on standard error, in one piece: the program has a standard library of its own, whose output is
-/// not synchronised with ours.
+/// Prints a line with one write. The program has its own copy of the standard library, whose output lock is not
+/// ours.
 pub fn print(text: &str) {
     use std::io::Write;
     let _ = std::io::stderr().write_all(format!("cuweave-sim: {text}\n").as_bytes());
 }
 
-/// Prints a line once for each text.
+/// Prints a line, unless the same line was printed before.
 pub fn say_once(text: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,30 +1,30 @@
-//! The compute capability of the simulated devices and the limits that come with it.
+//! The compute capability of the simulated devices and its limits.
 
-/// The multiprocessors of each device of every capability: an H200's.
+/// The number of multiprocessors of a device, for every capability: that of an H200.
 pub const MULTIPROCESSORS: i32 = 132;
 
-/// The limits of a compute capability. The numbers are those of the CUDA C++ Programming Guide, "Technical Specifications
-/// per Compute Capability".
+/// The limits of a compute capability, from the CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Major and minor.
+    /// Major and minor version.
     pub capability: (u32, u32),
-    /// Shared memory of a multiprocessor, in bytes.
+    /// Shared memory of a multiprocessor in bytes.
     pub shared: u32,
-    /// The most shared memory of a block, static and dynamic, in bytes: on request where it is more than 48 KiB.
+    /// The maximum shared memory of a block in bytes, static and dynamic. More than 48 KiB must be requested.
     pub shared_of_block: u32,
-    /// Shared memory that the system takes of each block, in bytes.
+    /// Shared memory that the system reserves in each block, in bytes.
     pub shared_reserved: u32,
-    /// Threads that a multiprocessor holds.
+    /// The maximum number of resident threads of a multiprocessor.
     pub threads: u32,
-    /// Blocks that a multiprocessor holds.
+    /// The maximum number of resident blocks of a multiprocessor.
     pub blocks: u32,
 }
 
 const KIB: u32 = 1 << 10;
 
 impl Device {
-    /// The device of a capability; `None` for one that is not known.
+    /// Returns the device of a capability; `None` if the capability is unknown.
     pub const fn of(capability: (u32, u32)) -> Option<Device> {
         let [shared, shared_of_block, threads, blocks] = match capability {
             (5, 0) => [64, 48, 2048, 32],
@@ -50,12 +50,12 @@ impl Device {
         })
     }
 
-    /// `10 * major + minor`, as in `sm_90`.
+    /// Returns `10 * major + minor`, as in `sm_90`.
     pub fn number(&self) -> u32 {
         10 * self.capability.0 + self.capability.1
     }
 
-    /// Returns true if the device has programmatic dependent launch.
+    /// Returns true if the device supports programmatic dependent launch.
     pub fn has_programmatic_launch(&self) -> bool {
         self.capability.0 >= 9
     }
@@ -65,30 +65,30 @@ impl Device {
         self.capability.0 >= 7
     }
 
-    /// Returns true if memory operations take values of eight bytes.
+    /// Returns true if memory operations support 64-bit values.
     pub fn has_wide_memory_operations(&self) -> bool {
         self.capability.0 >= 7
     }
 
-    /// Returns true if blocks can be launched in clusters.
+    /// Returns true if the device supports clusters.
     pub fn has_clusters(&self) -> bool {
         self.capability.0 >= 9
     }
 
-    /// The most bytes of a kernel's parameters, if the code is for `target`, a number as of [`Self::number`]. CUDA 12.1
-    /// brought the larger limit, for Volta and newer. The manual of PTX asks for version 8.1, too; the driver (580,
-    /// CUDA 13.0) loads older text with more than 4,096 bytes all the same.
+    /// Returns the maximum size of a kernel's parameters in bytes. `target` is the target of the code, encoded as
+    /// by [`Self::number`]. CUDA 12.1 introduced the larger limit, for Volta and newer. The PTX manual also
+    /// requires PTX 8.1, but driver 580 (CUDA 13.0) loads older PTX with more than 4,096 bytes.
     pub fn most_parameters(&self, driver: (u32, u32), target: u32) -> u64 {
         if driver >= (12, 1) && self.number() >= 70 && target >= 70 { 32_764 } else { 4096 }
     }
 
-    /// Returns true if PTX for a target compiles for this device: `name` is the part after `sm_`.
+    /// Returns true if PTX for a target compiles for this device. `name` is the part after `sm_`.
     pub fn takes_target(&self, name: &str) -> bool {
         let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let Ok(number) = digits.parse::<u32>() else { return true };
         match &name[digits.len()..] {
             "" => number <= self.number(),
-            // Within its family: devices of one major version that are no older.
+            // A family target: devices of the same major version that are not older.
             "f" => number <= self.number() && number / 10 == self.number() / 10,
             _ => number == self.number(),
         }

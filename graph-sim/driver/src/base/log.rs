@@ -1,4 +1,4 @@
-//! The driver's log: lines about errors, as `cuLogsDumpToMemory` returns them.
+//! The driver's error log, which `cuLogsDumpToMemory` returns.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +8,11 @@ use super::status::Status;
 /// `CUlogsCallback`.
 pub type Callback = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_char, usize);
 
-/// The most lines that are kept; the driver's own buffer holds some hundreds.
+/// The number of lines kept. The real driver's buffer holds some hundreds.
 const KEPT: usize = 256;
 
 struct Log {
-    /// The number of lines ever written: the iterator of the C interface.
+    /// The number of lines ever written. The C interface uses it as its iterator.
     written: u32,
     lines: std::collections::VecDeque<String>,
     callbacks: Vec<(u64, Callback, usize)>,
@@ -26,7 +26,7 @@ static LOG: Mutex<Log> = Mutex::new(Log {
     next_callback: 1,
 });
 
-/// Writes a line about an error and returns the error.
+/// Logs an error and returns it.
 pub fn say(status: Status, text: impl Into<String>) -> Status {
     let line = format!("[{}] {}", status.name(), text.into());
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +40,7 @@ pub fn say(status: Status, text: impl Into<String>) -> Status {
     for (_, callback, data) in callbacks {
         let mut text = line.clone().into_bytes();
         text.push(0);
-        // SAFETY: the program registered this function for being called so.
+        // SAFETY: the program registered this function to be called with this argument.
         super::callback::outside(|| unsafe {
             callback(data as *mut c_void, 0, text.as_mut_ptr().cast(), text.len() - 1)
         });
@@ -48,7 +48,7 @@ pub fn say(status: Status, text: impl Into<String>) -> Status {
     status
 }
 
-/// Registers a function that is called with every line; returns its handle.
+/// Registers a function that is called with every line, and returns its handle.
 pub fn register(callback: Callback, data: *mut c_void) -> u64 {
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let handle = log.next_callback;
@@ -57,7 +57,7 @@ pub fn register(callback: Callback, data: *mut c_void) -> u64 {
     handle
 }
 
-/// Unregisters a function; returns true if there was one.
+/// Unregisters a function. Returns false if the handle is unknown.
 pub fn unregister(handle: u64) -> bool {
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let before = log.callbacks.len();
@@ -65,12 +65,12 @@ pub fn unregister(handle: u64) -> bool {
     log.callbacks.len() < before
 }
 
-/// The number of lines ever written.
+/// Returns the number of lines ever written.
 pub fn position() -> u32 {
     LOG.lock().unwrap_or_else(PoisonError::into_inner).written
 }
 
-/// The lines since a position, oldest first, and the position after them.
+/// Returns the lines since a position, oldest first, and the position after them.
 pub fn since(position: u32) -> (Vec<String>, u32) {
     let log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = (log.written.wrapping_sub(position) as usize).min(log.lines.len());

@@ -1,4 +1,4 @@
-//! The ground floor: C types, result codes, settings, the log and the reports.
+//! The lowest layer: C types, result codes, settings, the log and the reports.
 
 pub mod callback;
 pub mod config;

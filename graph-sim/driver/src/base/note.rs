@@ -1,18 +1,17 @@
-//! Names that the program gives nodes and buffers.
+//! Names that the program gives to nodes and buffers.
 
-/// A name and a place in the program's source.
+/// A name and its source location.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The name.
     pub name: String,
-    /// The file; empty if unknown.
+    /// The source file; empty if unknown.
     pub file: String,
-    /// The line in it.
+    /// The line; 0 if unknown.
     pub line: u32,
 }
 
 impl Note {
-    /// Returns the name with its place, for reports.
+    /// Returns the name and the source location, for reports.
     pub fn describe(&self) -> String {
         match (self.file.is_empty(), self.line) {
             (true, _) => format!("`{}`", self.name),

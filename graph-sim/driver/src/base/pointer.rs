@@ -1,32 +1,32 @@
-//! Arguments and results behind pointers of the program.
+//! Arguments and results passed through pointers of the program.
 
 use super::status::{Result, Status};
 
-/// Writes a result through a pointer of the program, null being an invalid value.
+/// Writes a result. Returns an error if the pointer is null.
 pub fn put<T>(place: *mut T, value: T) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    // SAFETY: a pointer that is not null points, by the contract of the C interface, to room for the value.
+    // SAFETY: by the contract of the C interface, a non-null pointer points to room for the value.
     unsafe { place.write_unaligned(value) };
     Ok(())
 }
 
-/// Writes an optional result; a null pointer is ignored.
+/// Writes an optional result. Does nothing if the pointer is null.
 pub fn offer<T>(place: *mut T, value: T) {
     let _ = put(place, value);
 }
 
-/// Reads an argument through a pointer of the program, null being an invalid value.
+/// Reads an argument. Returns an error if the pointer is null.
 pub fn take<T: Copy>(place: *const T) -> Result<T> {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    // SAFETY: a pointer that is not null points, by the contract of the C interface, to a value.
+    // SAFETY: by the contract of the C interface, a non-null pointer points to a value.
     Ok(unsafe { place.read_unaligned() })
 }
 
-/// Reads an array of the program, null being an invalid value unless nothing is wanted.
+/// Reads an array of `count` elements. Returns an error if the pointer is null and `count` is not 0.
 pub fn take_all<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
     if count == 0 {
         return Ok(Vec::new());
@@ -38,11 +38,11 @@ pub fn take_all<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
     Ok((0..count).map(|at| unsafe { place.add(at).read_unaligned() }).collect())
 }
 
-/// Reads a C string of the program.
+/// Reads a C string.
 pub fn take_text(place: *const std::ffi::c_char) -> Result<String> {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    // SAFETY: by the contract of the C interface the text ends with a nul.
+    // SAFETY: by the contract of the C interface, the text is nul-terminated.
     Ok(unsafe { std::ffi::CStr::from_ptr(place) }.to_string_lossy().into_owned())
 }

@@ -1,23 +1,23 @@
-//! Registers of kernels. Nothing compiles them here, so their number is assumed.
+//! Register counts of kernels. The simulator does not compile kernels, so the counts are assumed.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The registers of a thread that are assumed of a kernel of which the program says nothing.
+/// The registers per thread of a kernel for which the program sets no count.
 pub const ASSUMED: u32 = 32;
-/// The registers of a multiprocessor, which also are the most of a block.
+/// The registers of a multiprocessor. A block may use all of them.
 pub const OF_MULTIPROCESSOR: u32 = 65_536;
 
 /// The partitions of a multiprocessor. Each has a quarter of the registers and holds whole warps.
 const PARTITIONS: u32 = 4;
-/// Registers are given to warps in steps.
+/// The granularity of a warp's registers.
 const STEP: u32 = 256;
-/// The bytes of a register that does not fit and lies in local memory instead.
+/// The bytes of a register that is spilled to local memory.
 const SPILLED: u32 = 4;
 
 static SAID: Mutex<Vec<(String, u32)>> = Mutex::new(Vec::new());
 
-/// Sets the registers of a thread of the kernels whose names begin with `prefix`. Of several prefixes of a name the longest
-/// one counts; 0 removes a prefix.
+/// Sets the registers per thread of the kernels whose names begin with `prefix`; 0 removes the setting. If
+/// several prefixes match a name, the longest wins.
 pub fn assume(prefix: String, registers: u32) {
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     said.retain(|(known, _)| *known != prefix);
@@ -26,17 +26,17 @@ pub fn assume(prefix: String, registers: u32) {
     }
 }
 
-/// The registers of a kernel, and the local memory of those that it must do without.
+/// The registers of a kernel and its spilled bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// Registers of a thread.
+    /// The registers of a thread.
     pub used: u32,
-    /// Bytes of local memory of a thread.
+    /// The spilled registers of a thread, in bytes of local memory.
     pub spilled: u32,
 }
 
 impl Registers {
-    /// Returns the registers of a kernel that may use `most` of them.
+    /// Returns the registers of a kernel that is limited to `most` registers.
     pub fn of(kernel: &str, most: Option<u32>) -> Registers {
         let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
         let of_kernel = said.iter().filter(|(prefix, _)| kernel.starts_with(prefix.as_str()));
@@ -45,7 +45,7 @@ impl Registers {
         Registers { used, spilled: (wanted - used).saturating_mul(SPILLED) }
     }
 
-    /// Returns the number of blocks of `threads` threads whose registers a multiprocessor has.
+    /// Returns the number of blocks of `threads` threads that fit into the registers of a multiprocessor.
     pub fn blocks(self, threads: u32) -> u32 {
         (OF_MULTIPROCESSOR / PARTITIONS / self.of_warp().max(1)) * PARTITIONS / threads.div_ceil(32).max(1)
     }
@@ -55,7 +55,7 @@ impl Registers {
     }
 }
 
-/// Returns the most registers of a thread with which a multiprocessor holds so many blocks.
+/// Returns the maximum number of registers per thread at which `blocks` blocks are resident on a multiprocessor.
 pub fn most_for(blocks: u32, threads: u32) -> u32 {
     let warps = blocks.saturating_mul(threads.div_ceil(32)).div_ceil(PARTITIONS).max(1);
     OF_MULTIPROCESSOR / PARTITIONS / warps / STEP * STEP / 32
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(Registers::of("registers_test_a", None), Registers { used: ASSUMED, spilled: 0 });
     }
 
-    /// CUDA's occupancy tables for compute capability 9.0, blocks of 128 and of 256 threads.
+    /// The values of CUDA's occupancy tables for compute capability 9.0, with blocks of 128 and of 256 threads.
     #[test]
     fn blocks_by_registers() {
         let blocks = |used, threads| Registers { used, spilled: 0 }.blocks(threads);

@@ -1,4 +1,4 @@
-//! Reports of the checks, printed and kept for the program.
+//! Reports of the checks: printed, and kept for the program.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,23 +7,22 @@ use super::status::Status;
 /// A finding of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The kind of the check: a short name that programs may compare.
+    /// A short name of the check, which programs may compare.
     pub kind: &'static str,
-    /// The error that the launch returns for it; success for a warning.
+    /// The error that the launch returns; `SUCCESS` for a warning.
     pub status: Status,
-    /// The nodes concerned, by their names.
+    /// The names of the nodes involved.
     pub nodes: Vec<String>,
-    /// The message.
     pub text: String,
 }
 
-/// The most reports that are kept.
+/// The maximum number of reports kept.
 const KEPT: usize = 1000;
 
 static REPORTS: Mutex<Vec<Report>> = Mutex::new(Vec::new());
 
 impl Report {
-    /// Prints the report and adds it to the list. A warning that every turn or launch repeats is printed once.
+    /// Prints the report and keeps it. A warning that every iteration or launch repeats is printed once.
     pub fn file(self) {
         if self.status == Status::SUCCESS {
             super::console::say_once(format!("warning[{}]: {}", self.kind, self.text));
@@ -38,7 +37,7 @@ impl Report {
     }
 }
 
-/// Returns the reports so far; `forget` clears the list.
+/// Returns the reports so far, and clears them if `forget` is true.
 pub fn reports(forget: bool) -> Vec<Report> {
     let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
     if forget { std::mem::take(&mut *reports) } else { reports.clone() }

@@ -1,4 +1,5 @@
-//! The result codes of the driver API, with the names and texts that `cuGetErrorName` and `cuGetErrorString` give.
+//! The result codes of the driver API, with the names and descriptions of `cuGetErrorName` and
+//! `cuGetErrorString`.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,18 +7,18 @@ use std::ffi::{CStr, c_char};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status(pub u32);
 
-/// The result of a call inside this crate: the error is the code that its caller sees.
+/// The result of a driver function. The error is the code that its caller sees.
 pub type Result<T = ()> = std::result::Result<T, Status>;
 
 macro_rules! codes {
     ($($short:ident = $code:literal, $name:literal, $text:literal;)*) => {
-        // All of them, in the order of cuda.h, whether or not this crate gives them.
+        // All codes of cuda.h in its order, including those that this crate never returns.
         #[allow(dead_code)]
         impl Status {
             $(#[doc = $text] pub const $short: Status = Status($code);)*
         }
 
-        /// Name and text of every code, in the order of the codes.
+        /// The name and description of every code, sorted by code.
         const CODES: &[(u32, &str, &str)] = &[$(($code, concat!($name, "\0"), concat!($text, "\0")),)*];
     };
 }
@@ -59,7 +60,8 @@ codes! {
     INVALID_GRAPHICS_CONTEXT = 219, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT", "invalid graphics context";
     NVLINK_UNCORRECTABLE = 220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", "nvlink uncorrectable";
     JIT_COMPILER_NOT_FOUND = 221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "jit compiler not found";
-    UNSUPPORTED_PTX_VERSION = 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain";
+    UNSUPPORTED_PTX_VERSION = 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        "the provided PTX was compiled with an unsupported toolchain";
     JIT_COMPILATION_DISABLED = 223, "CUDA_ERROR_JIT_COMPILATION_DISABLED", "jit compilation disabled";
     UNSUPPORTED_EXEC_AFFINITY = 224, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "unsupported exec affinity";
     UNSUPPORTED_DEVSIDE_SYNC = 225, "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC", "unsupported devside sync";
@@ -90,10 +92,12 @@ codes! {
     HARDWARE_STACK_ERROR = 714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error";
     ILLEGAL_INSTRUCTION = 715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered";
     MISALIGNED_ADDRESS = 716, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address";
-    INVALID_ADDRESS_SPACE = 717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "operation not supported on global/shared address space";
+    INVALID_ADDRESS_SPACE = 717, "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+        "operation not supported on global/shared address space";
     INVALID_PC = 718, "CUDA_ERROR_INVALID_PC", "invalid program counter";
     LAUNCH_FAILED = 719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure";
-    COOPERATIVE_LAUNCH_TOO_LARGE = 720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch";
+    COOPERATIVE_LAUNCH_TOO_LARGE = 720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+        "too many blocks in cooperative launch";
     TENSOR_MEMORY_LEAK = 721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "tensor memory leak";
     NOT_PERMITTED = 800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted";
     NOT_SUPPORTED = 801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported";
@@ -108,17 +112,26 @@ codes! {
     MPS_CLIENT_TERMINATED = 810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", "mps client terminated";
     CDP_NOT_SUPPORTED = 811, "CUDA_ERROR_CDP_NOT_SUPPORTED", "cdp not supported";
     CDP_VERSION_MISMATCH = 812, "CUDA_ERROR_CDP_VERSION_MISMATCH", "cdp version mismatch";
-    STREAM_CAPTURE_UNSUPPORTED = 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing";
-    STREAM_CAPTURE_INVALIDATED = 901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture";
+    STREAM_CAPTURE_UNSUPPORTED = 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+        "operation not permitted when stream is capturing";
+    STREAM_CAPTURE_INVALIDATED = 901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+        "operation failed due to a previous error during capture";
     STREAM_CAPTURE_MERGE = 902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "stream capture merge";
-    STREAM_CAPTURE_UNMATCHED = 903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was not initiated in this stream";
-    STREAM_CAPTURE_UNJOINED = 904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capture sequence contains a fork that was not joined to the primary stream";
-    STREAM_CAPTURE_ISOLATION = 905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "dependency created on uncaptured work in another stream";
-    STREAM_CAPTURE_IMPLICIT = 906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream";
-    CAPTURED_EVENT = 907, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream";
+    STREAM_CAPTURE_UNMATCHED = 903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
+        "the capture was not initiated in this stream";
+    STREAM_CAPTURE_UNJOINED = 904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+        "capture sequence contains a fork that was not joined to the primary stream";
+    STREAM_CAPTURE_ISOLATION = 905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+        "dependency created on uncaptured work in another stream";
+    STREAM_CAPTURE_IMPLICIT = 906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+        "operation would make the legacy stream depend on a capturing blocking stream";
+    CAPTURED_EVENT = 907, "CUDA_ERROR_CAPTURED_EVENT",
+        "operation not permitted on an event last recorded in a capturing stream";
     STREAM_CAPTURE_WRONG_THREAD = 908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "stream capture wrong thread";
     TIMEOUT = 909, "CUDA_ERROR_TIMEOUT", "timeout";
-    GRAPH_EXEC_UPDATE_FAILURE = 910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
+    GRAPH_EXEC_UPDATE_FAILURE = 910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE",
+        "the graph update was not performed because it included changes which violated constraints specific \
+         to instantiated graph update";
     EXTERNAL_DEVICE = 911, "CUDA_ERROR_EXTERNAL_DEVICE", "external device";
     INVALID_CLUSTER_SIZE = 912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cluster configuration is not supported";
     FUNCTION_NOT_LOADED = 913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "function not loaded";
@@ -136,17 +149,17 @@ impl Status {
         CODES.binary_search_by_key(&self.0, |entry| entry.0).ok().map(|at| &CODES[at])
     }
 
-    /// The name as a C string that lives for ever; null for a code that the driver does not know.
+    /// Returns the name as a static C string; null if the driver does not know the code.
     pub fn c_name(self) -> *const c_char {
         self.entry().map_or(std::ptr::null(), |entry| entry.1.as_ptr().cast())
     }
 
-    /// The text as a C string that lives for ever; null for a code that the driver does not know.
+    /// Returns the description as a static C string; null if the driver does not know the code.
     pub fn c_text(self) -> *const c_char {
         self.entry().map_or(std::ptr::null(), |entry| entry.2.as_ptr().cast())
     }
 
-    /// The name in Rust's terms, for reports.
+    /// Returns the name as a string, for reports.
     pub fn name(self) -> &'static str {
         let name = self.entry().map_or("CUDA_ERROR_UNKNOWN\0", |entry| entry.1);
         CStr::from_bytes_with_nul(name.as_bytes()).ok().and_then(|name| name.to_str().ok()).unwrap_or("?")

@@ -1,15 +1,15 @@
-//! Handle tables: handles are looked up and never followed.
+//! Handle tables. Handles are keys of a table and are never dereferenced.
 
 use std::collections::BTreeMap;
 
-/// Objects of one kind by handle. Handles of different kinds are disjoint, and none is used twice.
+/// Objects of one type by handle. Handles of different tables are disjoint, and no handle is used twice.
 pub struct Table<T> {
     next: u64,
     items: BTreeMap<u64, T>,
 }
 
 impl<T> Table<T> {
-    /// An empty table; `kind` tells its handles from those of the other tables.
+    /// Returns an empty table. `kind` distinguishes its handles from those of other tables.
     pub const fn new(kind: u64) -> Self {
         Table { next: 0x5000_0000_0000 + (kind << 40) + 0x10, items: BTreeMap::new() }
     }
@@ -22,32 +22,32 @@ impl<T> Table<T> {
         handle
     }
 
-    /// The object of a handle, if it lives.
+    /// Returns the object of a handle; `None` if it does not exist.
     pub fn get(&self, handle: u64) -> Option<&T> {
         self.items.get(&handle)
     }
 
-    /// The object of a handle, if it lives.
+    /// Returns the object of a handle mutably; `None` if it does not exist.
     pub fn get_mut(&mut self, handle: u64) -> Option<&mut T> {
         self.items.get_mut(&handle)
     }
 
-    /// Removes an object.
+    /// Removes an object and returns it.
     pub fn remove(&mut self, handle: u64) -> Option<T> {
         self.items.remove(&handle)
     }
 
-    /// The number of live objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Handles and objects, oldest first.
+    /// Returns handles and objects, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.items.iter().map(|(&handle, item)| (handle, item))
     }
 
-    /// Handles and objects, oldest first.
+    /// Returns handles and mutable objects, oldest first.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
         self.items.iter_mut().map(|(&handle, item)| (handle, item))
     }

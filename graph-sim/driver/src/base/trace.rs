@@ -1,25 +1,25 @@
-//! A trace of the calls, for tests of the order of calls.
+//! A trace of the driver calls, for tests of their order.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A call that has returned.
+/// A finished driver call.
 #[derive(Debug)]
 pub struct Call {
-    /// A number of the calling thread.
+    /// The number of the calling thread.
     pub thread: u64,
     pub name: &'static str,
     /// The first eight bytes of each argument.
     pub arguments: Vec<u64>,
     pub result: u32,
-    /// The handle or address that it created, 0 for none.
+    /// The handle or address that the call created; 0 if it created none.
     pub made: u64,
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
 static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
-/// The calls whose first argument points to the handle or address that they create.
+/// The functions whose first argument points to the created handle or address.
 const MAKERS: [&str; 16] = [
     "cuCtxGetCurrent",
     "cuEventCreate",
@@ -44,7 +44,6 @@ pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Starts or stops the recording of calls.
 pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
@@ -54,22 +53,22 @@ pub fn take() -> Vec<Call> {
     std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The first eight bytes of an argument as a number.
+/// Returns the first eight bytes of an argument as a number.
 pub fn number<T: Copy>(argument: &T) -> u64 {
     let mut bytes = [0u8; 8];
     let count = size_of::<T>().min(8);
-    // SAFETY: as many bytes as both have are copied; arguments are integers, pointers and structs of integers.
+    // SAFETY: `count` bytes exist on both sides. Arguments are integers, pointers and structs of integers.
     unsafe { std::ptr::copy_nonoverlapping((&raw const *argument).cast(), bytes.as_mut_ptr(), count) };
     u64::from_le_bytes(bytes)
 }
 
-/// Records a call that returned `result`.
+/// Records a call with its result.
 pub fn keep(name: &'static str, arguments: Vec<u64>, result: u32) {
     static THREADS: AtomicU64 = AtomicU64::new(1);
     thread_local!(static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed));
     let place = arguments.first().copied().unwrap_or(0);
     let made = if result == 0 && place != 0 && MAKERS.contains(&name) {
-        // SAFETY: a call that succeeded has written there; the capture mode is four bytes.
+        // SAFETY: a successful call has written there. The capture mode has four bytes.
         unsafe {
             let place = std::ptr::with_exposed_provenance::<u8>(place as usize);
             let mode = name == "cuThreadExchangeStreamCaptureMode";

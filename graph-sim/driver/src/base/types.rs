@@ -1,6 +1,6 @@
-//! The C types of the driver API that the calls here take, laid out as `cuda.h` lays them out.
+//! The C types of the driver API, laid out as in `cuda.h`.
 //!
-//! Handles are numbers here: they are looked up in tables and never followed, so that no bad handle can crash.
+//! Handles are integers: they are looked up in tables and never dereferenced, so a bad handle cannot crash.
 
 #![allow(non_camel_case_types, non_snake_case, missing_docs)]
 
@@ -56,7 +56,7 @@ pub const LOCATION_DEVICE: u32 = 1;
 
 pub const ALLOCATION_PINNED: u32 = 1;
 
-/// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`, which stand for streams that always are.
+/// `CU_STREAM_LEGACY`, and below it `CU_STREAM_PER_THREAD`: handles of predefined streams.
 pub const STREAM_LEGACY: CUstream = 1;
 pub const STREAM_PER_THREAD: CUstream = 2;
 
@@ -179,7 +179,7 @@ pub struct CUDA_MEMCPY2D {
     pub Height: usize,
 }
 
-/// `CUDA_MEMCPY3D`; `CUDA_MEMCPY3D_PEER` has contexts where the reserved words are.
+/// `CUDA_MEMCPY3D`. `CUDA_MEMCPY3D_PEER` has contexts in place of the reserved words.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_MEMCPY3D {
@@ -237,7 +237,7 @@ pub struct CUDA_HOST_NODE_PARAMS {
     pub userData: *mut c_void,
 }
 
-/// `CUstreamBatchMemOpParams`: the wait for a value, and its write, have the same fields.
+/// `CUstreamBatchMemOpParams`. Waits and writes have the same fields.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUstreamBatchMemOpParams {
@@ -258,7 +258,7 @@ pub struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
     pub flags: c_uint,
 }
 
-/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS`, and `.._WAIT_PARAMS`: the value is the first word of both.
+/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS` and `.._WAIT_PARAMS`. The value is the first word of both.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_EXTERNAL_SEMAPHORE_PARAMS {
@@ -268,7 +268,7 @@ pub struct CUDA_EXTERNAL_SEMAPHORE_PARAMS {
     pub reserved: [c_uint; 16],
 }
 
-/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, and `.._WAIT_NODE_PARAMS`.
+/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS` and `.._WAIT_NODE_PARAMS`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_EXT_SEM_NODE_PARAMS {
@@ -303,7 +303,7 @@ pub struct CUDA_CONDITIONAL_NODE_PARAMS {
     pub ctx: CUcontext,
 }
 
-/// `CUgraphNodeParams`: the kind, then a union of 29 words, each kind's struct at its start.
+/// `CUgraphNodeParams`: the node type, then a union of 29 words that begins with the struct of that type.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUgraphNodeParams {

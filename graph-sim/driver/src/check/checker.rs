@@ -1,4 +1,7 @@
-//! Accesses of the nodes of a launch, compared byte by byte.
+//! The checker of a launch: compares the accesses of its actors byte by byte.
+//!
+//! Input: the starts, waits, ends and touched bytes of actors, in execution order. Output: reports of unordered
+//! conflicts. The algorithm is in the head of `check`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,19 +17,19 @@ use crate::interp::PreWait;
 use crate::memory::{ATOMIC, LIFE, PRE_WAIT, READ, Touched, WRITTEN, access_word};
 use crate::state::exec::Shape;
 
-/// The accesses to a range of bytes, with their actors.
+/// The accesses to a range of bytes, as actors.
 #[derive(Clone)]
 pub(super) struct Cell {
     pub end: u64,
-    /// The node that allocated the bytes, or freed the previous allocation there.
+    /// The actor that allocated the bytes, or that freed the previous allocation there.
     pub life: Option<usize>,
-    /// The last node that wrote since then, other than by atomics.
+    /// The last actor since then that wrote them other than by atomics.
     pub writer: Option<usize>,
-    /// The nodes that updated by atomics since the writer.
+    /// The actors that updated the bytes by atomics since the last write.
     pub atomics: Vec<usize>,
-    /// The nodes that read since the writer.
+    /// The actors that read the bytes since the last write.
     pub readers: Vec<usize>,
-    /// True if the live range of a planned buffer began since the writer.
+    /// True if the live range of a planned buffer began since the last write.
     pub fresh: bool,
 }
 
@@ -35,7 +38,7 @@ impl Cell {
         Cell { end, life: None, writer: None, atomics: Vec::new(), readers: Vec::new(), fresh: false }
     }
 
-    /// Notes an access of a node to bytes that were touched before.
+    /// Records an access to bytes that were touched before.
     fn mark(&mut self, node: usize, flags: u8) {
         match flags {
             READ if self.readers.contains(&node) => {}
@@ -56,7 +59,7 @@ impl Cell {
         }
     }
 
-    /// Returns the cell of the first access to its bytes.
+    /// Returns the cell of bytes that are touched for the first time.
     fn first(end: u64, node: usize, flags: u8) -> Cell {
         let mut cell = Cell::untouched(end);
         match flags {
@@ -69,7 +72,6 @@ impl Cell {
     }
 }
 
-/// An actor, and the flags of its access.
 #[derive(Clone, Copy)]
 struct Accessor {
     actor: usize,
@@ -81,24 +83,23 @@ pub struct Checker<'a> {
     pub(super) shape: &'a Shape,
     pub(super) names: &'a dyn Fn(usize) -> String,
     pub(super) order: Order<'a>,
-    /// For each kernel that touched memory before its wait, the instructions.
+    /// The instructions of each kernel that touched memory before its wait.
     pub(super) pre_wait: BTreeMap<usize, Vec<PreWait>>,
     pub(super) cells: BTreeMap<u64, Cell>,
-    /// Reported pairs.
+    /// The pairs reported so far. Each pair is reported once.
     pub(super) reported: BTreeSet<(usize, usize)>,
     pub(super) users: &'a Users<'a>,
-    /// Buffers whose live range has begun.
+    /// For each buffer, true if its live range has begun.
     pub(super) begun: Vec<bool>,
-    /// Allocations with planned buffers inside.
+    /// The allocations that hold planned buffers.
     pub(super) arenas: Vec<Range<u64>>,
-    /// The actors of earlier turns.
+    /// The actors of earlier loop iterations.
     pub(super) past: Past,
-    /// The findings.
     pub reports: Vec<Report>,
 }
 
 impl<'a> Checker<'a> {
-    /// Checks for a launch; `arenas` are the allocations that hold planned buffers.
+    /// Returns the checker of a launch. `arenas` are the allocations that hold planned buffers.
     pub fn new(users: &'a Users, names: &'a dyn Fn(usize) -> String, arenas: Vec<Range<u64>>) -> Self {
         let shape = users.shape;
         Checker {
@@ -130,7 +131,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Records the end of a node; `waited` is true if it executed its wait.
+    /// Records the end of a node. `waited` is true if the node executed its wait.
     pub fn end(&mut self, node: usize, waited: bool) {
         if let Order::Kernels(points) = &mut self.order {
             points.end(node, waited);
@@ -144,7 +145,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Records the bytes that an actor touched and checks them. `place` names allocations.
+    /// Records and checks the bytes that an actor touched. `place` names the allocation at an address.
     pub fn touched(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
             if flags & LIFE != 0 {
@@ -166,7 +167,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Splits the cell around an address.
+    /// Splits the cell that contains an address.
     pub(super) fn cut(&mut self, address: u64) {
         if let Some((&start, cell)) = self.cells.range_mut(..address).next_back()
             && cell.end > address
@@ -190,7 +191,6 @@ impl<'a> Checker<'a> {
         self.note_touched(start, end);
         self.cut(start);
         self.cut(end);
-        // The cells are borrowed during the walk.
         let mut cells = std::mem::take(&mut self.cells);
         let mut conflicts: Vec<(Accessor, Range<u64>)> = Vec::new();
         let mut gaps = Vec::new();
@@ -240,7 +240,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Merges the cells of a range that was written: they differ in their range only.
+    /// Merges the cells of a written range. They differ only in their ranges.
     fn join(&mut self, start: u64, end: u64) {
         let inside: Vec<(u64, u64, Option<usize>)> =
             self.cells.range(start..end).map(|(&at, cell)| (at, cell.end, cell.life)).collect();
@@ -312,7 +312,7 @@ mod tests {
     use crate::state::schedule::{self, Random};
     use proptest::prelude::*;
 
-    /// An access of a node: a range of 16 bytes, and the flags.
+    /// An access of a node: the two ends of a range within 16 bytes, and the flags.
     type Access = (u64, u64, u8);
 
     fn access() -> impl Strategy<Value = Access> {
@@ -320,7 +320,7 @@ mod tests {
         (0u64..16, 1u64..8, kind).prop_map(|(start, bytes, kind)| (start, (start + bytes).min(16), kind))
     }
 
-    /// Returns a graph: for each node its predecessors, with lower numbers, and its accesses.
+    /// Returns a graph: for each node its predecessors, which have lower numbers, and its accesses.
     fn program() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Access>)>> {
         let node = (
             proptest::collection::vec(any::<proptest::sample::Index>(), 0..3),
@@ -342,7 +342,7 @@ mod tests {
         })
     }
 
-    /// Returns true if two nodes that no path orders touch the same bytes, one of them writing.
+    /// Returns true if two accesses conflict: they touch the same bytes, and one of them writes.
     fn conflict(a: &[Access], b: &[Access]) -> bool {
         a.iter().any(|&(start, end, how)| {
             b.iter().any(|&(from, to, too)| {
@@ -371,7 +371,6 @@ mod tests {
             for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
                 checker.touched(node, &program[node].1, &|_| String::new());
             }
-            // At least one report if there is a race, and none otherwise.
             prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
             prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
         }

@@ -1,16 +1,17 @@
-//! The reasons why two actors of a launch are not ordered.
+//! Explanations in reports: why two actors of a launch are unordered.
 
 use crate::interp::PreWait;
 use crate::state::exec::Shape;
 
-/// The node of an actor, and its position in the precedence: the entry of the loop if it ran in an earlier turn.
+/// An actor's node, and the node that gives its position in the precedence relation: the loop's entry if the
+/// actor is of an earlier iteration.
 #[derive(Clone, Copy)]
 pub(super) struct ActorPosition {
     pub node: usize,
     pub position: usize,
 }
 
-/// Describes the accesses of a node to bytes before its wait; empty if there are none.
+/// Describes the accesses that a node made to bytes before its wait; empty if it made none.
 pub(super) fn describe_pre_wait(pre_wait: &[PreWait], from: u64, to: u64) -> String {
     let mut lines: Vec<u32> = pre_wait
         .iter()
@@ -29,7 +30,7 @@ pub(super) fn describe_pre_wait(pre_wait: &[PreWait], from: u64, to: u64) -> Str
     }
 }
 
-/// Explains why actors are not ordered; `pre_wait` is true if one of them touched the bytes before its wait.
+/// Explains why two actors are unordered. `pre_wait` is true if one of them touched the bytes before its wait.
 pub(super) fn why_unordered(
     shape: &Shape,
     names: &dyn Fn(usize) -> String,
@@ -42,7 +43,6 @@ pub(super) fn why_unordered(
     }
     let edges = shape.precedence();
     if !edges.before(a.position, b.position) && !edges.before(b.position, a.position) {
-        // No edge crosses the boundary of a body.
         let (outer, other) = shape.scopes.in_common(a.node, b.node);
         if (outer, other) != (a.node, b.node) {
             let (outer, other) = (names(outer), names(other));
@@ -66,8 +66,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// A kernel: its predecessors (true for a programmatic edge), its accesses (true for one before the wait), and true if
-    /// the kernel waits.
+    /// A kernel: its predecessors (true for a programmatic edge), its accesses (true for one before the wait),
+    /// and true if it executes its wait.
     #[derive(Clone, Debug)]
     struct Kernel {
         before: Vec<(usize, bool)>,
@@ -80,7 +80,8 @@ mod tests {
             self.before.iter().filter(|edge| edge.1 == programmatic).map(|edge| edge.0).collect()
         }
 
-        /// Returns true if an access is before the wait: all are in a kernel without a wait, none in one without producers.
+        /// Returns true if an access is before the wait: every access of a kernel without a wait, and no access
+        /// of a kernel without producers.
         fn is_pre_wait(&self, pre_wait: bool) -> bool {
             !self.edges(true).is_empty() && (pre_wait || !self.waits)
         }
@@ -117,7 +118,8 @@ mod tests {
         })
     }
 
-    /// Returns the vertices reached from each vertex: start, wait and end of node `n` are `3 n`, `3 n + 1` and `3 n + 2`.
+    /// Returns the points reached from each point. The start, wait and end of node `n` are `3 n`, `3 n + 1` and
+    /// `3 n + 2`.
     fn reach(kernels: &[Kernel]) -> Vec<Vec<bool>> {
         let mut next = vec![Vec::new(); 3 * kernels.len()];
         for (node, kernel) in kernels.iter().enumerate() {
@@ -196,7 +198,8 @@ mod tests {
                     }
                     Step::Finish(node) => {
                         checker.meet(node);
-                        let mut touched = if overlapped.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
+                        let mut touched =
+                            if overlapped.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
                         touched.extend(kernels[node].touched(false));
                         checker.touched(node, &touched, &|_| String::new());
                         checker.end(node, kernels[node].waits);

@@ -1,18 +1,18 @@
-//! The checks of a graph launch that no real driver makes.
+//! The checks of a graph launch that real drivers do not make.
 //!
-//! After each node, the bytes that it touched are compared with the accesses of earlier nodes. For each range of bytes the
-//! checker keeps the last plain writer, and the atomics and readers since. An earlier writer was ordered before that
-//! writer, or was reported already. Atomics may be unordered among each other, so all are kept. So a conflict of two nodes
-//! that no path orders is found in every execution order.
+//! After each node, the checker compares the bytes that the node touched with the accesses of earlier nodes. For
+//! each range of bytes it keeps the last plain writer, and the atomic updates and reads since then. It can forget
+//! older writers: each was ordered before the last writer, or was reported. It keeps all atomic updates, since
+//! these may be unordered among each other. So every conflict of two unordered nodes is found, in every execution
+//! order.
 //!
-//! If programmatic edges let a kernel start before others have ended, its accesses before and after its wait are
-//! distinguished, and the precedence depends on which kernels waited; see `points`.
+//! If programmatic edges let a kernel start before its predecessors have ended, its accesses before and after its
+//! wait are distinguished, and the precedence depends on which kernels waited; see `points`.
 //!
-//! Each member of a batched node is checked by itself, as an actor beside the others:
-//! no path orders them.
+//! The members of a batched node are actors of their own, unordered with each other.
 //!
-//! Bodies of conditional nodes are nodes among the others, between the entry and the exit of theirs. A body may run several
-//! times in a launch; see `turns`.
+//! The nodes of a conditional node's bodies lie between its entry and its exit. A body may run several times in a
+//! launch; see `turns`.
 //!
 //! Buffers that the program described are checked in addition; see `plan`.
 

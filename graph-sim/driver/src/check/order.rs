@@ -1,13 +1,13 @@
-//! The order of the nodes of a launch.
+//! The precedence of the nodes of a launch.
 
 use super::points::{Phase, Points};
 use crate::state::exec::Shape;
 
-/// The order of a launch.
+/// The precedence relation of a launch.
 pub(super) enum Order<'a> {
-    /// All edges are full: the order is the same in every launch.
+    /// All edges are full: the relation is the same in every launch.
     Edges(&'a Shape),
-    /// There are programmatic edges: the order depends on which kernels wait.
+    /// There are programmatic edges: the relation depends on which kernels wait.
     Kernels(Points),
 }
 
@@ -19,7 +19,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Returns true if all accesses of `first` precede those of `second` in the phase `phase`.
+    /// Returns true if all accesses of `first` precede those that `second` makes in `phase`.
     pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
         match self {
             Order::Edges(shape) => shape.precedence().before(first, second),

@@ -1,9 +1,10 @@
-//! The checks of a memory plan: of buffers that the program described.
+//! The checks of a memory plan, which consists of the buffers that the program described.
 //!
-//! - Planned buffers share bytes only if all users of one precede all users of the other. This depends on the edges
-//!   alone, so it is checked before anything runs.
-//! - Inside an allocation that holds planned buffers a node touches only buffers of which it is a user.
-//! - Bytes that a user reads of a planned buffer are written by its users only, since its live range began.
+//! - Planned buffers share bytes only if all users of one precede all users of the other. This depends on the
+//!   edges alone, so it is checked before anything runs; see `users`.
+//! - Inside an allocation that holds planned buffers, a node touches only buffers that it uses.
+//! - The bytes that a user reads from a planned buffer were written by users of the buffer, within its live
+//!   range.
 
 use std::ops::Range;
 
@@ -14,7 +15,8 @@ use crate::memory::{ATOMIC, READ, access_word};
 use crate::state::exec::UsedBuffer;
 
 impl Checker<'_> {
-    /// Returns the planned buffers whose live range begins with a node that is about to run.
+    /// Begins the live ranges of planned buffers at their first user. Returns the buffers whose live range begins
+    /// with `node`.
     pub fn begins(&mut self, node: usize) -> Vec<Range<u64>> {
         let mut born = Vec::new();
         for at in self.users.uses.get(&node).cloned().unwrap_or_default() {
@@ -32,7 +34,7 @@ impl Checker<'_> {
         born
     }
 
-    /// Checks a range that a node touched against the buffers that it may touch.
+    /// Checks a range that a node touched against the buffers that it uses.
     pub(super) fn check_buffers(
         &mut self,
         node: usize,
@@ -77,7 +79,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks the writers of the bytes that a node read of a buffer.
+    /// Checks that only users of a buffer wrote the bytes of it that a node read.
     fn check_writers(&mut self, node: usize, from: u64, to: u64, buffer: usize) {
         let UsedBuffer { buffer, users } = &self.shape.buffers[buffer];
         if !buffer.planned {

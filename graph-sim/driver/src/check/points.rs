@@ -1,31 +1,32 @@
-//! Precedence in a launch of a graph with programmatic edges.
+//! The precedence relation of a launch with programmatic edges.
 //!
-//! A node has three points: its start, its wait (`griddepcontrol.wait`, which waits for the ends of its producers
-//! along programmatic edges), and its end. A full edge leads from an end to a start. A programmatic edge leads from a
-//! start to a start, since a kernel may start once its producers have, and from an end to a wait. The wait
-//! precedes the end only if the kernel executed it: one that does not may end before its producers.
+//! A node has three points: its start, its wait (`griddepcontrol.wait`, which waits until its producers along
+//! programmatic edges have ended), and its end. A full edge leads from an end to a start. A programmatic edge
+//! leads from a start to a start, since a kernel may start once its producers have started, and from an end to a
+//! wait. The wait precedes the end only if the kernel executed it: otherwise the kernel may end before its
+//! producers.
 //!
-//! So the precedence depends on the run of the kernels, and the rows here are computed during it.
+//! So the relation depends on the run of the kernels, and its bit rows are computed during the launch.
 
-/// The phase of an access.
+/// The phase of an access within its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// Between its start and its wait.
+    /// Between the start of the node and its wait.
     PreWait,
-    /// After its wait. All accesses of a node without programmatic edges into it are of this phase.
+    /// After the wait. All accesses of a node without incoming programmatic edges are in this phase.
     PostWait,
 }
 
-/// For each point the set of nodes that have ended before it, as a row of bits.
+/// For each point, the set of nodes that ended before it, as a bit row.
 pub struct Points {
     words: usize,
     rows: Vec<u64>,
-    /// For each node the rows of its three points; points with the same set share a row.
+    /// The rows of each node's three points. Points with equal sets share a row.
     at: Vec<[u32; 3]>,
 }
 
 impl Points {
-    /// Returns the points of `nodes` nodes, none of which has started.
+    /// Returns the points of `nodes` nodes that have not started.
     pub fn new(nodes: usize) -> Self {
         let words = nodes.div_ceil(64);
         Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
@@ -36,7 +37,7 @@ impl Points {
         self.rows.len()
     }
 
-    /// Removes the points of nodes that may start again, and all rows from the number `rows` on.
+    /// Removes the points of nodes that may start again, and all rows from number `rows` on.
     pub fn forget(&mut self, nodes: std::ops::Range<usize>, rows: usize) {
         self.at[nodes].fill([0; 3]);
         self.rows.truncate(rows);
@@ -48,7 +49,7 @@ impl Points {
         row as u32
     }
 
-    /// Adds another row to a row, and the node of that other row.
+    /// Adds the row `other` to a row, and the node whose end that other row describes.
     fn add(&mut self, row: u32, other: u32, node: Option<usize>) {
         let (row, other) = (row as usize * self.words, other as usize * self.words);
         for word in 0..self.words {
@@ -59,7 +60,8 @@ impl Points {
         }
     }
 
-    /// Starts a node. Its predecessors along full edges have ended, those along programmatic edges have started.
+    /// Records the start of a node. Its predecessors along full edges must have ended, and those along
+    /// programmatic edges must have started.
     pub fn start(&mut self, node: usize, full: &[usize], programmatic: &[usize]) {
         let row = self.row();
         for &before in full {
@@ -71,7 +73,7 @@ impl Points {
         self.at[node] = [row; 3];
     }
 
-    /// Records the wait of a node: its predecessors along programmatic edges have ended.
+    /// Records the wait of a node. Its predecessors along programmatic edges must have ended.
     pub fn meet(&mut self, node: usize, programmatic: &[usize]) {
         if programmatic.is_empty() {
             return;
@@ -84,13 +86,13 @@ impl Points {
         self.at[node][1] = row;
     }
 
-    /// Ends a node; `waited` is true if it executed its wait.
+    /// Records the end of a node. `waited` is true if it executed its wait.
     pub fn end(&mut self, node: usize, waited: bool) {
         let [start, met, _] = self.at[node];
         self.at[node][2] = if waited { met } else { start };
     }
 
-    /// Returns true if all accesses of `first` precede those of `second` in the phase `phase`.
+    /// Returns true if all accesses of `first` precede those that `second` makes in `phase`.
     pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
         let row = match phase {
             Phase::PreWait => self.at[second][0],
@@ -104,7 +106,7 @@ impl Points {
 mod tests {
     use super::*;
 
-    /// Returns a chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
+    /// Returns a chain of four nodes, with programmatic edges into nodes 1 and 2. `waits` tells which nodes wait.
     fn chain(waits: [bool; 4]) -> Points {
         let mut points = Points::new(4);
         let edges: [(&[usize], &[usize]); 4] = [(&[], &[]), (&[], &[0]), (&[], &[1]), (&[2], &[])];

@@ -1,8 +1,9 @@
-//! Turns of loops: each turn runs the same nodes again, after all nodes of the turn before.
+//! Loop iterations in the checks. Each iteration runs the same nodes again, after all nodes of the previous one.
 //!
-//! At the end of a turn its accesses are transferred to *past* actors, one for each actor of the loop. In the precedence of
-//! nodes a past actor has the position of the loop's entry: before every node of the next turn, and unordered with the same
-//! outer nodes as the loop. So the rows of the precedence depend on the edges alone.
+//! At the end of an iteration its accesses are transferred to *past* actors, one for each actor of the loop. A
+//! past actor has the position of the loop's entry in the precedence relation: before every node of the next
+//! iteration, and unordered with the outer nodes that are unordered with the loop. So the rows of the relation
+//! depend only on the edges, not on the number of iterations.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +13,22 @@ use super::past::Past;
 use crate::state::scopes::Branch;
 
 impl Checker<'_> {
-    /// Returns the original actor of a past actor, and the entry of its loop; `None` for an actor of this turn.
+    /// Returns the original actor of a past actor and the entry of its loop; `None` for an actor of this
+    /// iteration.
     fn past_of(&self, actor: usize) -> Option<(usize, usize)> {
         self.past.list.get(actor.checked_sub(self.shape.actors.count())?).copied()
     }
 
-    /// Returns the node that is an actor's position in the precedence of nodes.
+    /// Returns the node that gives an actor's position in the precedence relation.
     pub(super) fn node_of(&self, actor: usize) -> usize {
         self.past_of(actor).map_or_else(|| self.shape.actors.node(actor), |(_, entry)| entry)
     }
 
-    /// Returns the original actor of a past actor, and other actors unchanged.
+    /// Returns the original actor of a past actor. Returns other actors unchanged.
     pub(super) fn origin(&self, actor: usize) -> usize {
         self.past_of(actor).map_or(actor, |(origin, _)| origin)
     }
 
-    /// Returns the name of an actor.
     pub(super) fn name(&self, actor: usize) -> String {
         match self.past_of(actor) {
             Some((origin, _)) => format!("{}, in an earlier turn,", (self.names)(origin)),
@@ -35,7 +36,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Begins a loop.
     pub fn begin_loop(&mut self) {
         let rows = if let Order::Kernels(points) = &self.order { points.rows() } else { 0 };
         self.past.touched.push((BTreeSet::new(), rows));
@@ -48,14 +48,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Begins a run of a body. The live ranges of buffers within it begin again.
+    /// Begins a run of a body. The live ranges of the body's buffers begin again.
     pub fn begin_body(&mut self, scope: usize) {
         for (begun, &of) in self.begun.iter_mut().zip(&self.shape.scopes.buffers) {
             *begun &= of != scope;
         }
     }
 
-    /// Ends a turn of the innermost loop, given by its entry.
+    /// Ends an iteration of the innermost loop, which is given by its entry.
     pub fn end_turn(&mut self, entry: usize) {
         let shape = self.shape;
         let Some(&body) = shape.scopes.branches.get(&entry).and_then(|branch| branch.bodies.first()) else {
@@ -78,7 +78,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Ends the innermost loop. The ranges touched by its turns count as touched by the turn of the loop around it.
+    /// Ends the innermost loop. The ranges that it touched count for the iteration of the loop around it.
     pub fn end_loop(&mut self) {
         let Some((ranges, _)) = self.past.touched.pop() else { return };
         if let Some((outer, _)) = self.past.touched.last_mut() {
@@ -86,7 +86,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Transfers the accesses of a turn to past actors.
+    /// Transfers the accesses of an iteration to past actors.
     fn make_past(&mut self, cell: &mut Cell, entry: usize, inside: &dyn Fn(usize) -> bool) {
         let mut past =
             |actor: usize| if inside(self.node_of(actor)) { self.past(actor, entry) } else { actor };
@@ -98,7 +98,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the past actor of an actor, which is added if it does not exist.
+    /// Returns the past actor of an actor, and adds it if it does not exist.
     fn past(&mut self, actor: usize, entry: usize) -> usize {
         let key = (self.origin(actor), entry);
         let Past { list, numbers, .. } = &mut self.past;
@@ -130,7 +130,7 @@ mod tests {
         before: Vec<usize>,
         accesses: Vec<Access>,
         bodies: Vec<Vec<Item>>,
-        /// For a loop, the number of turns. For a choice, the number of the body of its first run; each further run takes
+        /// For a loop, the number of iterations. For a choice, the body of its first run; each further run takes
         /// the next body.
         number: usize,
         loops: bool,
@@ -138,7 +138,7 @@ mod tests {
         at: usize,
     }
 
-    /// The random input for an item: predecessors, accesses, bodies, number, and true for a loop.
+    /// The random input of an item: predecessors, accesses, bodies, number, and true for a loop.
     type Picks = (Vec<Index>, Vec<Access>, Vec<Vec<Item>>, usize, bool);
 
     fn scope(items: Vec<Picks>) -> Vec<Item> {
@@ -173,7 +173,7 @@ mod tests {
         scopes: Scopes,
     }
 
-    /// Lays out a scope as an instance does.
+    /// Lays out a scope in the way that an instance does.
     fn flatten(flat: &mut Flat, items: &mut [Item], parent: Option<BranchBody>) {
         let first = flat.full.len();
         for item in &mut *items {
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// A step into a scope: the run of the scope, and the item.
+    /// The path of a run: for each scope on the way, the run of the scope and the item in it.
     type Path = Vec<(usize, usize)>;
 
     /// An execution: the instances of nodes that ran, with their paths.
@@ -216,7 +216,6 @@ mod tests {
         checker: &'a mut Checker<'b>,
         random: Random,
         done: Vec<(Path, Vec<Access>)>,
-        /// The number of runs of each choice so far.
         runs: BTreeMap<usize, usize>,
     }
 
@@ -249,7 +248,8 @@ mod tests {
         }
     }
 
-    /// Returns true if an execution orders neither instance before the other. They are compared where their paths diverge.
+    /// Returns true if an execution orders neither instance before the other. They are compared at the scope
+    /// where their paths diverge.
     fn unordered(items: &[Item], a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
         let (first, second) = (a[0], b[0]);
         if first.0 != second.0 {

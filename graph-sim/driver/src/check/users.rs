@@ -1,4 +1,5 @@
-//! Buffers that the program described, by the nodes that use them, and planned ones that share bytes without an order.
+//! The users of described buffers, and the check that planned buffers share bytes only if their users are
+//! ordered.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,10 @@ use crate::base::status::Status;
 use crate::state::exec::{Shape, UsedBuffer};
 use crate::state::scopes::Branch;
 
-/// The buffers that the program described, by the nodes that use them.
+/// The described buffers, indexed by the nodes that use them.
 pub struct Users<'a> {
     pub(super) shape: &'a Shape,
-    /// For each node the buffers that it uses, as places in the shape's list.
+    /// The buffers that each node uses, as indices into the shape's list.
     pub(super) uses: BTreeMap<usize, Vec<usize>>,
 }
 
@@ -24,7 +25,7 @@ impl<'a> Users<'a> {
         Users { shape, uses }
     }
 
-    /// Returns the name of the buffer at an address, preferably one that the node uses.
+    /// Returns the name of a buffer at an address, preferably of one that the node uses.
     pub fn buffer_at(&self, node: usize, address: u64) -> Option<String> {
         let holds = |at: &&usize| {
             let buffer = &self.shape.buffers[**at].buffer;
@@ -36,11 +37,11 @@ impl<'a> Users<'a> {
     }
 }
 
-/// The maximum number of reported pairs of a plan, since a wrong plan is often wrong in many places.
+/// The maximum number of pairs reported for a plan: a wrong plan is often wrong in many places.
 const MOST: usize = 10;
 
-/// Returns true if a user of one buffer ends before a user of another begins, or if the two exclude each other. Each comes
-/// with the scope of its buffer, which is in use during the whole of a loop inside of that scope.
+/// Returns true if a user of one buffer ends before a user of another begins, or if at most one of them runs.
+/// Each user comes with the scope of its buffer: the buffer is in use for the whole of a loop inside that scope.
 fn over_before(shape: &Shape, a: usize, a_scope: usize, b: usize, b_scope: usize) -> bool {
     let (a, b) = (shape.actors.node(a), shape.actors.node(b));
     let (around_a, around_b) =
@@ -49,7 +50,7 @@ fn over_before(shape: &Shape, a: usize, a_scope: usize, b: usize, b_scope: usize
     shape.precedence().before(end, begin) || shape.scopes.exclude(around_a.unwrap_or(a), begin)
 }
 
-/// Returns reports about planned buffers that share bytes without an order between their users.
+/// Returns reports about planned buffers that share bytes although their users are unordered.
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
     let buffers = shape.buffers.iter().zip(&shape.scopes.buffers);
     let mut planned: Vec<_> = buffers

@@ -1,9 +1,9 @@
-//! Memory that graphs hold on a device.
+//! Accounting of the memory that graphs hold on a device.
 
 use crate::base::status::Result;
 use crate::state::State;
 
-/// Frees an allocation of a graph.
+/// Frees a graph allocation.
 pub fn free(state: &mut State, address: u64) -> Result {
     let gone = state.memory.free(address)?;
     count_graph_memory(state, gone.device, -(gone.size as i64));
@@ -13,6 +13,7 @@ pub fn free(state: &mut State, address: u64) -> Result {
 /// The granularity of the memory that graphs reserve.
 const STEP: u64 = 32 << 20;
 
+/// Counts an allocation or a free of graph memory on a device. `change` is in bytes.
 pub fn count_graph_memory(state: &mut State, device: usize, change: i64) {
     let Some(device) = state.devices.get_mut(device) else { return };
     device.graph_used.0 = device.graph_used.0.saturating_add_signed(change);

@@ -1,4 +1,4 @@
-//! Stream capture: the work of a stream becomes nodes of a graph.
+//! Stream capture: the operations of a stream become nodes of a graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,11 @@ use crate::state::capture::Capture;
 use crate::state::graph::{Dependencies, PROGRAMMATIC, full};
 use crate::state::op::{Fill, Op};
 
-/// The launch attribute of programmatic stream serialization: the kernel may start before its predecessors in the stream end.
+/// The launch attribute `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: the kernel may start before its
+/// predecessors in the stream have ended.
 const SERIALIZATION: u32 = 6;
 
-/// Begins a capture, into a graph of the program, after nodes of it, or a new one.
+/// Begins a capture into a new graph, or into a graph of the program after some of its nodes.
 pub fn begin(
     state: &mut State,
     stream: u64,
@@ -61,7 +62,7 @@ pub fn end(state: &mut State, stream: u64) -> Result<u64> {
     let capture = state.captures.end(stream)?;
     let joined = leaves_are_in(state, &capture, stream);
     if capture.broken || !joined {
-        // A graph given by the program is removed, too: its handle is invalid from then on.
+        // A graph passed by the program is removed as well: its handle is invalid afterwards.
         edit::remove_graph(state, capture.graph);
         let why =
             if capture.broken { Status::STREAM_CAPTURE_INVALIDATED } else { Status::STREAM_CAPTURE_UNJOINED };
@@ -70,7 +71,7 @@ pub fn end(state: &mut State, stream: u64) -> Result<u64> {
     Ok(capture.graph)
 }
 
-/// Returns true if all work captured by other streams precedes the last node of the origin stream.
+/// Returns true if all work captured in other streams precedes the last node of the origin stream.
 fn leaves_are_in(state: &State, capture: &Capture, stream: u64) -> bool {
     let last = capture.streams.get(&stream).map_or(&[][..], |last| &last[..]);
     let mut seen: BTreeSet<u64> = last.iter().map(|node| node.0).collect();
@@ -83,7 +84,7 @@ fn leaves_are_in(state: &State, capture: &Capture, stream: u64) -> bool {
     others.flat_map(|(_, nodes)| nodes).all(|(node, _)| seen.contains(node) || capture.given.contains(node))
 }
 
-/// Adds work to the graph of a stream's capture; returns false if the stream is not captured.
+/// Adds an operation to the graph of a stream's capture. Returns false if the stream is not captured.
 pub fn capture(state: &mut State, stream: u64, op: &Op) -> Result<bool> {
     let Some(capture) = state.captures.of(stream) else { return Ok(false) };
     if capture.broken {
@@ -96,7 +97,7 @@ pub fn capture(state: &mut State, stream: u64, op: &Op) -> Result<bool> {
         Op::Child(child) => edit::add_child(state, graph, dependencies, *child, false)?,
         Op::Kernel(launch) => {
             let mut launch = launch.clone();
-            // Nodes have no stream, so the attribute becomes programmatic edges. Older devices ignore it.
+            // Nodes have no stream, so the attribute becomes programmatic edges. Devices without them ignore it.
             let programmatic =
                 launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0);
             if programmatic && device().has_programmatic_launch() {
@@ -108,7 +109,7 @@ pub fn capture(state: &mut State, stream: u64, op: &Op) -> Result<bool> {
             }
             edit::add_node(state, graph, dependencies, Op::Kernel(launch))?
         }
-        // The graph may be launched in a stream of another context.
+        // The graph may later be launched in a stream of another context.
         Op::Fill(fill) => {
             let fill = Fill { context: fill.context.or(Some(context)), ..*fill };
             edit::add_node(state, graph, dependencies, Op::Fill(fill))?

@@ -1,4 +1,4 @@
-//! Conditional nodes of graph definitions: handles, bodies, and their rules.
+//! Conditional nodes of graph definitions: handles, bodies and their rules.
 
 use super::refusal::{RESULT_ERROR, RESULT_UNUSED_HANDLE, Refusal};
 use crate::base::config::config;
@@ -17,11 +17,11 @@ use crate::state::exec::{ExecNode, Shape};
 use crate::state::graph::{Dependencies, Owner};
 use crate::state::op::{Branching, Conditional, Copy, End, Op};
 
-/// The first CUDA version with `IF` and `WHILE`.
+/// The first CUDA version with `IF` and `WHILE` nodes.
 const FIRST: (u32, u32) = (12, 4);
-/// The first CUDA version with `SWITCH`, and with a second body of `IF`.
+/// The first CUDA version with `SWITCH` nodes and with a second body of `IF`.
 const SWITCHES: (u32, u32) = (12, 8);
-/// The maximum number of bodies of a node. No limit is documented.
+/// The maximum number of bodies of a node. CUDA documents no limit.
 const BODIES: u32 = 1 << 16;
 
 impl GraphDefinitions {
@@ -35,7 +35,8 @@ impl GraphDefinitions {
         Ok(self.conditions.insert(Handle { graph, context, default, assigns, node: None }))
     }
 
-    /// Checks that a node of a graph may use a handle: one of the graph or of a graph that contains it, without a node yet.
+    /// Checks that a node of a graph may use a handle: it belongs to the graph or to a graph around it, and has
+    /// no node yet.
     fn check_handle(&self, graph: u64, p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result {
         let no = |what: &str| Err(log::say(Status::INVALID_VALUE, what));
         let Some(handle) = self.conditions.get(p.handle) else {
@@ -53,7 +54,7 @@ impl GraphDefinitions {
         Ok(())
     }
 
-    /// Checks that all handles of a graph and of its bodies have nodes. A handle without one makes an instantiation fail.
+    /// Checks that every handle of a graph and of its bodies has a node. Instantiation fails otherwise.
     pub(super) fn check_handles(&self, graph: u64) -> std::result::Result<(), Refusal> {
         let unused = |(_, handle): &(u64, &Handle)| {
             handle.node.is_none() && self.around(handle.graph).any(|outer| outer == graph)
@@ -96,7 +97,8 @@ pub fn add_conditional(
     Ok(node)
 }
 
-/// Checks the nodes in the bodies of an instance: their kinds, their contexts, and the memory of copies.
+/// Checks the nodes inside the bodies of an instance: their types, their contexts, and the memory that copies
+/// use.
 pub(super) fn check_bodies(
     state: &State,
     nodes: &[ExecNode],
@@ -138,15 +140,14 @@ pub(super) fn check_bodies(
 fn is_pageable(state: &State, copy: &Copy) -> bool {
     let pageable = |end: &End| match end.kind {
         MEMORY_HOST => state.memory.find(end.at.start).is_none(),
-        // A graph's allocation need not be live yet.
         MEMORY_UNIFIED => matches!(state.memory.resolve(end.at.start, 1), Ok(Place::Host(_))),
         _ => false,
     };
     pageable(&copy.to) || pageable(&copy.from)
 }
 
-/// Checks that the ends of a copy in a body stay in memory of the same kind: that of an alloc node, or that of other
-/// calls.
+/// Returns true if an update of a copy in a body keeps each end in memory of the same kind: of alloc nodes, or of
+/// other calls.
 pub(super) fn keeps_memory(state: &mut State, exec: u64, node: u64, new: &Op) -> Result {
     let exec = state.exec(exec)?;
     let Some(&at) = exec.shape.index.get(&node) else { return Ok(()) };
@@ -169,7 +170,8 @@ pub(super) fn keeps_memory(state: &mut State, exec: u64, node: u64, new: &Op) ->
     Ok(())
 }
 
-/// Returns the kind of a conditional node, if the CUDA version supports it with that number of bodies.
+/// Returns the kind of a conditional node. Returns an error unless the CUDA version supports it with that number
+/// of bodies.
 fn kind_of(p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result<Branching> {
     let version = config().version;
     if version < FIRST {

@@ -1,4 +1,4 @@
-//! The definition of a graph: nodes, edges, and the rules about them.
+//! Editing of graph definitions: nodes, edges and their rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,7 @@ use crate::state::op::Op;
 use crate::state::place;
 
 impl GraphDefinitions {
+    /// Checks the dependencies of a new node: nodes of the graph, each at most once, with valid edge data.
     pub(super) fn check_dependencies(
         &self,
         graph: u64,
@@ -32,7 +33,6 @@ impl GraphDefinitions {
         Ok(())
     }
 
-    /// Adds edges, given by their ends.
     pub fn add_edges(&mut self, graph: u64, edges: &[Edge]) -> Result {
         self.graph(graph)?;
         let mut seen = BTreeSet::new();
@@ -60,7 +60,6 @@ impl GraphDefinitions {
         Ok(())
     }
 
-    /// Removes edges.
     pub fn remove_edges(&mut self, graph: u64, edges: &[Edge]) -> Result {
         self.graph(graph)?;
         if !edges.is_empty() && self.has_memory(graph) {
@@ -70,7 +69,7 @@ impl GraphDefinitions {
             ));
         }
         for &Edge { from, to, .. } in edges {
-            // The header asks for the data of the edge; the driver (580, CUDA 13.0) takes any.
+            // The header says that the edge's data must match. Driver 580 (CUDA 13.0) accepts any data.
             let known = self.node(to)?.dependencies.iter().any(|dependency| dependency.0 == from);
             if self.node(from)?.graph != graph || self.node(to)?.graph != graph || !known {
                 return Err(Status::INVALID_VALUE);
@@ -103,7 +102,7 @@ pub fn create_graph(state: &mut State) -> u64 {
     })
 }
 
-/// Adds a node. The address of an alloc node is chosen here.
+/// Adds a node. Chooses the address if it is an alloc node.
 pub fn add_node(state: &mut State, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
     state.definitions.graph(graph)?;
     state.definitions.check_dependencies(graph, &dependencies, Some(&op))?;
@@ -169,7 +168,7 @@ fn plan_allocation(state: &mut State, graph: u64, node: u64) -> Result {
     Ok(())
 }
 
-/// Records a free node of a graph: for the graph's own allocation, or for one that another graph does not free.
+/// Records a free node: of the graph's own allocation, or of another graph's that has no free node yet.
 fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
     let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
     if state.definitions.graph(graph)?.place.can_free(address) {
@@ -219,7 +218,7 @@ pub fn destroy_node(state: &mut State, node: u64) -> Result {
     Ok(())
 }
 
-/// Returns a copy of a graph; nodes of the copy know their originals.
+/// Returns a copy of a graph. The copied nodes record their originals.
 pub fn clone_graph(state: &mut State, graph: u64) -> Result<u64> {
     if state.definitions.has_memory(graph) {
         return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
@@ -264,7 +263,8 @@ pub fn clone_graph(state: &mut State, graph: u64) -> Result<u64> {
     Ok(top)
 }
 
-/// Adds a copy of a node, without edges, to a graph. The graph of a child node, with its empty copy, is added to `work`.
+/// Adds a copy of a node to a graph, without edges. For a child node, pushes its graph and the empty copy of it
+/// onto `work`.
 fn clone_node(state: &mut State, node: u64, to: u64, work: &mut Vec<(u64, u64)>) -> Result<u64> {
     let entry = state.definitions.node(node)?;
     let (mut op, local) = (entry.op.clone(), entry.local);
@@ -292,7 +292,7 @@ fn clone_node(state: &mut State, node: u64, to: u64, work: &mut Vec<(u64, u64)>)
     Ok(image)
 }
 
-/// Adds a child node: a clone of the graph, or the graph itself.
+/// Adds a child node that holds a clone of the graph, or the graph itself.
 pub fn add_child(
     state: &mut State,
     graph: u64,
@@ -320,7 +320,7 @@ pub fn add_child(
     Ok(node)
 }
 
-/// Destroys a graph of the program.
+/// Destroys a graph on behalf of the program.
 pub fn destroy_graph(state: &mut State, graph: u64) -> Result {
     if state.definitions.graph(graph)?.owner != Owner::Program {
         return Err(Status::INVALID_VALUE);
@@ -329,7 +329,7 @@ pub fn destroy_graph(state: &mut State, graph: u64) -> Result {
     Ok(())
 }
 
-/// Destroys a graph and its child graphs.
+/// Destroys a graph and the graphs inside it.
 pub fn remove_graph(state: &mut State, graph: u64) {
     let mut work = vec![graph];
     while let Some(graph) = work.pop() {
@@ -357,7 +357,7 @@ pub fn remove_graph(state: &mut State, graph: u64) {
     }
 }
 
-/// Releases references to a user object; the last release destroys it.
+/// Releases references to a user object and destroys it if none are left.
 pub fn drop_references(state: &mut State, object: u64, count: u64) {
     let Some(entry) = state.objects.get_mut(object) else { return };
     entry.references = entry.references.saturating_sub(count);
@@ -365,13 +365,13 @@ pub fn drop_references(state: &mut State, object: u64, count: u64) {
         && let Some(object) = state.objects.remove(object)
         && let Some(destroy) = object.destroy
     {
-        // SAFETY: the program passed the function to be called once in this way. The function may not call the driver,
-        // so the lock may stay held.
+        // SAFETY: the program passed the destructor to be called once. It must not call the driver, so the lock
+        // may stay held.
         crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
     }
 }
 
-/// Checks the data of an edge. `to` is unknown for edges into nodes that are being made.
+/// Checks the data of an edge. `to` is `None` if the edge leads to a node that is still being created.
 fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     let kernels = matches!(from, Op::Kernel(_)) && to.is_none_or(|to| matches!(to, Op::Kernel(_)));
     let programmatic = data.kind == PROGRAMMATIC;
@@ -384,7 +384,7 @@ fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     if !valid {
         return Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry"));
     }
-    // Documented from compute capability 9.0 on; the error code for older devices is not documented.
+    // Documented for compute capability 9.0 and newer. The error code of older devices is not documented.
     if programmatic && !device().has_programmatic_launch() {
         let what = "a programmatic edge, on a device of compute capability below 9.0";
         return Err(log::say(Status::NOT_SUPPORTED, what));

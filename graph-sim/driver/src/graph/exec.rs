@@ -1,4 +1,6 @@
-//! Instances of graphs: a flat copy of the nodes, children's included, that launches run and updates change.
+//! Instances: instantiation, updates and destruction.
+//!
+//! An instance is a flat copy of the nodes of a graph, its child graphs and its bodies; see `flatten`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ pub enum Update {
 }
 
 impl ExecNode {
-    /// Returns its name in reports.
+    /// Returns the name of the result, for reports.
     pub fn describe(&self, state: &State) -> String {
         if let Some(note) = &self.note {
             return note.describe();
@@ -102,14 +104,15 @@ fn ranges_of(state: &State, graph: u64) -> Vec<u64> {
     ranges
 }
 
-/// Returns the references of a graph, its child graphs and its bodies to objects of the program, which an instance keeps.
+/// Returns the references of a graph, its child graphs and its bodies to user objects. An instance holds them
+/// too.
 fn objects_of(state: &State, graph: u64) -> Vec<(u64, u64)> {
     let mut objects = Vec::new();
     each_within(state, graph, |entry| objects.extend_from_slice(&entry.objects));
     objects
 }
 
-/// Visits a graph, its child graphs and its bodies.
+/// Calls `visit` for a graph and for each graph inside it.
 fn each_within<'s>(state: &'s State, graph: u64, mut visit: impl FnMut(&'s Graph)) {
     let mut work = vec![graph];
     while let Some(graph) = work.pop() {
@@ -120,7 +123,7 @@ fn each_within<'s>(state: &'s State, graph: u64, mut visit: impl FnMut(&'s Graph
     }
 }
 
-/// Destroys an instance. Allocations that its launches left stay.
+/// Destroys an instance. Allocations that its launches left live stay allocated.
 pub fn destroy_exec(state: &mut State, exec: u64) -> Result {
     let exec = state.execs.remove(exec).ok_or(Status::INVALID_VALUE)?;
     exec.ranges.iter().for_each(|&start| state.memory.release(start));
@@ -133,7 +136,7 @@ pub fn destroy_exec(state: &mut State, exec: u64) -> Result {
     Ok(())
 }
 
-/// Updates the parameters of an instance's node.
+/// Updates the parameters of a node.
 pub fn update_node(state: &mut State, exec: u64, node: u64, op: Op) -> Result {
     conditional::keeps_memory(state, exec, node, &op)?;
     let before = state.exec_mut(exec)?.find(node)?.op.clone();
@@ -157,7 +160,7 @@ pub fn update_node(state: &mut State, exec: u64, node: u64, op: Op) -> Result {
     Ok(())
 }
 
-/// Returns true if an update gives a copy memory of a device that was allocated in another context than the memory before.
+/// Returns true if an update moves an end of a copy to memory that was allocated in another context.
 fn moves(state: &State, old: &Op, new: &Op) -> bool {
     let (Op::Copy(old), Op::Copy(new)) = (old, new) else { return false };
     let context = |start: u64| {
@@ -169,7 +172,7 @@ fn moves(state: &State, old: &Op, new: &Op) -> bool {
     })
 }
 
-/// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes, and
+/// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes;
 /// the error holds the graph's node and the instance's node.
 pub fn update_exec(state: &mut State, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
     let fail = |why, node, from| Err((why, node, from));
@@ -206,7 +209,7 @@ pub fn update_exec(state: &mut State, exec: u64, graph: u64) -> std::result::Res
         for (old, new) in entry.nodes.iter_mut().zip(nodes) {
             old.op = new.op;
             old.note = new.note;
-            // The actors belong to the shape, which no update changes.
+            // The actors are part of the shape, which no update changes.
             let count = |members: &Option<Arc<Members>>| members.as_ref().map(|members| members.notes.len());
             old.members = if count(&old.members) == count(&new.members) { new.members } else { None };
         }
@@ -214,7 +217,7 @@ pub fn update_exec(state: &mut State, exec: u64, graph: u64) -> std::result::Res
     Ok(())
 }
 
-/// Returns the result of an update of an instance's node from `old` to `new`.
+/// Returns the result of updating an instance's node from `old` to `new`.
 fn permitted(old: &Op, new: &Op) -> Update {
     match (old, new) {
         (Op::Kernel(_), Op::Kernel(_)) => Update::Success,
@@ -228,7 +231,6 @@ fn permitted(old: &Op, new: &Op) -> Update {
                 Update::ParametersChanged
             }
         }
-        // No update changes the context of a node.
         (Op::Fill(old), Op::Fill(new))
             if old.context.zip(new.context).is_some_and(|(old, new)| old != new) =>
         {
@@ -269,13 +271,14 @@ fn permitted(old: &Op, new: &Op) -> Update {
     }
 }
 
-/// Returns true if operations differ in their addresses and values alone, and in how waits compare.
+/// Returns true if the operations differ only in addresses, values, and comparisons of waits.
 fn same_operations(old: &[MemoryOperation], new: &[MemoryOperation]) -> bool {
     let kind = |operation: &MemoryOperation| (operation.work == MemoryWork::Write, operation.bytes);
     old.iter().map(kind).eq(new.iter().map(kind))
 }
 
-/// Keeps the attributes of a kernel node, the context of a fill, and what was told of a host node, in an update of its parameters.
+/// Carries over to the new parameters what an update does not change: a kernel's attributes, a fill's context,
+/// and the declared accesses of a host node.
 fn keep_attributes(old: &Op, mut new: Op) -> Op {
     if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
         && new.attributes.is_empty()

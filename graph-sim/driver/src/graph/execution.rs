@@ -1,4 +1,7 @@
-//! The steps of a launch: how they begin, run, and are checked.
+//! The execution of a launch: begins and runs the steps of its scopes, and passes their accesses to the checker.
+//!
+//! [`Execution::in_order`] runs the steps one after the other; `parallel` runs unordered ones concurrently. Both
+//! begin a step with [`Execution::begin`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,17 +23,18 @@ use crate::work::kernel::{self, Part};
 use crate::work::meeting;
 use crate::work::transfer::{refused, run_copy, run_fill, tell_unwritten};
 
-/// The data of a launch, apart from the state: the lock is released while host nodes run.
+/// The immutable data of a launch. It is separate from the state because the lock is released while host nodes
+/// run.
 pub(super) struct Run {
     pub nodes: Vec<ExecNode>,
     pub shape: Arc<Shape>,
-    /// The names of the nodes, then of their members.
+    /// The names of the nodes, followed by those of their members.
     pub names: Vec<String>,
-    /// For each batched node its members with their blocks, in execution order.
+    /// The members of each batched node with their blocks, in execution order.
     pub members: BTreeMap<usize, Vec<(usize, Blocks)>>,
-    /// The conditions of conditional nodes.
+    /// The conditions of the conditional nodes.
     pub conditions: Arc<Conditions>,
-    /// The seed of the schedules; `None` for the order in which the nodes were added.
+    /// The seed of the schedules; `None` to run nodes in the order in which they were added.
     pub seed: Option<u64>,
     pub parallel: bool,
     pub context: u64,
@@ -38,7 +42,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns the steps of a scope. Each run of it, numbered by `runs`, has its own schedule.
+    /// Returns the steps of a scope. `runs` is the number of the run: each run has its own schedule.
     pub fn plan(&self, scope: usize, runs: u64) -> Plan {
         let shape = &self.shape;
         let nodes = shape.scopes.list[scope].nodes.clone();
@@ -46,13 +50,13 @@ impl Run {
         Plan::of(&shape.full, &shape.programmatic, nodes, shape.overlaps(), random)
     }
 
-    /// Describes the condition whose handle is used as an address.
+    /// Describes the condition whose address in the checks is `address`.
     fn condition_at(&self, address: u64) -> Option<String> {
         let condition = self.conditions.at(address)?;
         Some(format!("the condition of node {}", self.names[condition.node]))
     }
 
-    /// Describes the graph's allocation that has the address in another part of the launch.
+    /// Describes the graph's allocation at an address that is not live at this point of the launch.
     fn outside_life(&self, address: u64) -> Option<String> {
         let holds = |op: &Op| match op {
             Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
@@ -63,15 +67,15 @@ impl Run {
     }
 }
 
-/// The execution of a launch.
+/// The state of a running launch.
 pub(super) struct Execution<'a> {
     pub run: &'a Run,
     pub users: &'a Users<'a>,
     pub checker: Checker<'a>,
-    /// Kernels paused at their wait, by node.
+    /// The kernels paused at their wait, by node.
     pub paused: BTreeMap<usize, PausedNode>,
     pub checked: bool,
-    /// The number of bodies that have begun, and of turns of loops among them.
+    /// The number of bodies run so far, and the number of loop iterations among them.
     pub bodies: u64,
     pub turns: u64,
 }
@@ -90,7 +94,7 @@ pub(super) struct Freed {
     name: String,
 }
 
-/// Work of a node that does not change the driver's state, so that it may run concurrently with other tasks.
+/// The work of a node that does not change the driver's state, so that it can run concurrently with other tasks.
 pub(super) struct Task {
     at: usize,
     how: How,
@@ -98,22 +102,22 @@ pub(super) struct Task {
 
 /// The part of a kernel to run.
 enum How {
-    /// From the start to its wait.
+    /// From its start to its wait.
     UntilWait,
-    /// From the start, or from the waits where its launches were paused, to its end.
+    /// To its end: from its start, or from the waits at which its launches were paused.
     Finish { dependent: bool, paused: Vec<Paused> },
 }
 
 /// The remaining work of a step that has begun.
 pub(super) enum Begun {
-    /// The step is complete.
+    /// None: the step is complete.
     Done,
     Task(Task),
-    /// The node needs exclusive access to the driver's state: [`Execution::exclusive`].
+    /// The node needs exclusive access to the driver's state, for [`Execution::exclusive`].
     Exclusive(usize),
 }
 
-/// The outcome of a task.
+/// The result of a task.
 pub(super) struct Outcome {
     at: usize,
     /// The effects of each actor.
@@ -122,11 +126,14 @@ pub(super) struct Outcome {
     result: std::result::Result<(), Report>,
 }
 
+/// The locked state of the driver.
 pub(super) type Guard = MutexGuard<'static, State>;
+/// The report that ends the launch, if there is one.
 pub(super) type Checked = std::result::Result<(), Report>;
 
 impl Execution<'_> {
-    /// Runs steps one after the other. A meeting that is not over is put off, with all that comes after it, until the rest has run.
+    /// Runs steps one after the other. Postpones a rendezvous that is not over, together with its successors,
+    /// until the other steps have run.
     pub fn in_order(&mut self, mut state: Guard, plan: &Plan) -> (Guard, Checked) {
         let mut order = plan.order().unwrap_or_default();
         let mut over = BTreeSet::new();
@@ -164,7 +171,7 @@ impl Execution<'_> {
                 }
             }
             if late.len() == count {
-                // Nothing of this launch ends a meeting: other threads may.
+                // Only other threads can end these rendezvous: no step of this launch is left to do it.
                 let ready =
                     |event: &&usize| plan.before[**event].iter().all(|before| !put_off.contains(before));
                 let meetings: Vec<_> = late.iter().filter(ready).copied().collect();
@@ -180,7 +187,7 @@ impl Execution<'_> {
         (state, Ok(()))
     }
 
-    /// Waits until one of several meetings is over, and returns it.
+    /// Waits until one of several rendezvous is over and returns its step.
     pub fn await_one(
         &self,
         state: Guard,
@@ -193,7 +200,7 @@ impl Execution<'_> {
         meeting::await_one(state, &polls, name)
     }
 
-    /// Returns the function and the argument of a meeting that a step runs.
+    /// Returns the poll function of the rendezvous that a step runs; `None` if it runs none.
     pub fn meeting(&self, step: Step) -> Option<meeting::Poll> {
         match (step, &self.run.nodes[step.node()]) {
             (Step::Finish(_), ExecNode { op: Op::Meeting { poll, data }, enabled: true, .. }) => {
@@ -203,8 +210,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Begins a step. A kernel may start before its predecessors along programmatic edges have ended; a cooperative one does
-    /// not, because its blocks wait for the whole grid.
+    /// Begins a step. A kernel may start before its predecessors along programmatic edges have ended. A
+    /// cooperative kernel does not, because its blocks wait for the whole grid.
     pub fn begin(&mut self, state: &State, step: Step) -> Begun {
         match step {
             Step::Start { node: at, overlapped } => {
@@ -252,7 +259,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Marks the buffers whose live range begins with a node as never written, except for the bytes in `written`.
+    /// Begins the live ranges of buffers at their first user: marks them as never written, except for the bytes
+    /// in `written`.
     fn begin_buffers(&mut self, state: &State, at: usize, written: &[Range<u64>]) {
         let marks = |from: u64, to: u64, written: bool| {
             if let Ok(Place::Device(backing, offset)) = state.memory.resolve_device(from, to - from) {
@@ -270,7 +278,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Passes the outcome of a task to the checks.
+    /// Passes the result of a task to the checks.
     pub fn take_in(&mut self, state: &State, outcome: Outcome) -> Checked {
         let Outcome { at, done, until_wait, result } = outcome;
         let waited = done.iter().any(|(_, done)| done.waited);
@@ -291,7 +299,7 @@ impl Execution<'_> {
         result
     }
 
-    /// Does the work of a node that needs exclusive access to the driver's state. The lock is released while a function of
+    /// Executes a node that needs exclusive access to the driver's state. Releases the lock while a function of
     /// the program runs.
     pub fn exclusive(&mut self, mut state: Guard, at: usize) -> (Guard, Checked) {
         let run = self.run;
@@ -315,7 +323,7 @@ impl Execution<'_> {
                 }
                 let (function, data) = (*function, *data);
                 drop(state);
-                // SAFETY: the program passed the function to be called in this way.
+                // SAFETY: the program passed the function to be called with this argument.
                 callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
                 state = state::state();
                 Ok(())
@@ -356,13 +364,14 @@ impl Execution<'_> {
         (state, result)
     }
 
+    /// Passes the end of a node to the checks. `waited` is true if the node executed its wait.
     pub(super) fn end(&mut self, at: usize, waited: bool) {
         if self.checked {
             self.checker.end(at, waited);
         }
     }
 
-    /// Passes the bytes that a node touched to the checks. `gone` is the allocation that it has freed.
+    /// Passes the bytes that an actor touched to the checks. `gone` is the allocation that it has freed.
     pub(super) fn check(&mut self, state: &State, at: usize, touched: &Touched, gone: Option<&Freed>) {
         if !self.checked {
             return;
@@ -384,7 +393,7 @@ impl Freed {
 }
 
 impl Task {
-    /// Does the work. `beside` is true if other work runs at the same time.
+    /// Does the work. `beside` is true if other work runs concurrently.
     pub fn work(self, state: &State, run: &Run, users: &Users, beside: bool) -> Outcome {
         let Task { at, how } = self;
         let until_wait = matches!(how, How::UntilWait);
@@ -416,8 +425,8 @@ impl Task {
     }
 }
 
-/// Runs a kernel node: its members one after the other, if it is batched. Paused members
-/// are in the same order. After a fault no other member runs.
+/// Runs a kernel node. The members of a batched node run one after the other; after a fault the rest is skipped.
+/// Paused launches are in the same order as the members.
 fn launches(
     state: &State,
     run: &Run,

@@ -1,4 +1,4 @@
-//! The flat list of an instance's nodes: those of the graph, of its child graphs, and of the bodies of its conditional
+//! Flattening: the list of an instance's nodes, from its graph, the child graphs and the bodies of conditional
 //! nodes.
 
 use std::collections::BTreeMap;
@@ -16,21 +16,21 @@ use crate::state::op::Op;
 use crate::state::schedule;
 use crate::state::scopes::{Branch, BranchBody, Scopes};
 
-/// The flat list under construction.
+/// The list under construction.
 struct Flat<'a> {
     state: &'a State,
     nodes: Vec<ExecNode>,
     predecessors: Vec<Vec<usize>>,
     full: Vec<Vec<usize>>,
     programmatic: Vec<Vec<usize>>,
-    /// The index of each node of the definition; of its entry, if it contains graphs.
+    /// The index of each node of the definition. A node that contains graphs maps to its entry.
     index: BTreeMap<u64, usize>,
-    /// The exit of each node that contains graphs. Its dependents wait for the exit.
+    /// The exit of each node that contains graphs. The node's successors wait for it.
     exits: BTreeMap<u64, usize>,
     children: BTreeMap<u64, u64>,
     scopes: Scopes,
     conditions: Conditions,
-    /// Described buffers, each with the scope of its graph.
+    /// The described buffers, each with the scope of its graph.
     buffers: Vec<(Buffer, usize)>,
 }
 
@@ -70,8 +70,8 @@ impl Flat<'_> {
         self.full[after].push(before);
     }
 
-    /// Adds the nodes of a scope. A child node becomes an empty entry before the roots of its graph and an empty exit after
-    /// all of its nodes. Returns the bodies of conditional nodes.
+    /// Adds the nodes of a scope and returns the bodies of its conditional nodes. A child node becomes two empty
+    /// nodes: an entry before the roots of its graph, and an exit after all of its nodes.
     fn scope(&mut self, graph: u64, parent: Option<BranchBody>) -> Result<Vec<BodyGraph>, Refusal> {
         let (first, scope) = (self.nodes.len(), self.scopes.list.len());
         let mut bodies = Vec::new();
@@ -91,7 +91,7 @@ impl Flat<'_> {
         Ok(bodies)
     }
 
-    /// Adds the nodes of a graph, and its edges.
+    /// Adds the nodes and edges of a graph.
     fn graph(
         &mut self,
         graph: u64,
@@ -156,7 +156,6 @@ impl Flat<'_> {
             }
         }
         if let Some(ChildNode { entry, exit }) = child {
-            // All of the child's nodes precede its exit.
             (first..last).chain([entry]).for_each(|at| self.order(at, exit));
         }
         Ok(())
@@ -195,8 +194,8 @@ impl Flat<'_> {
     }
 }
 
-/// Returns the nodes of a graph, of its child graphs and of its bodies. The nodes of a body directly precede those
-/// inside it.
+/// Returns the flat list of a graph, its child graphs and its bodies. The nodes of a body directly precede those
+/// of the bodies inside it.
 pub(super) fn flatten(state: &State, top: u64) -> Result<Parts, Refusal> {
     let mut flat = Flat {
         state,

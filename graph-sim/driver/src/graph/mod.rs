@@ -1,16 +1,16 @@
-//! Graphs: definition, instantiation and launch. Their data are in [`state`](crate::state).
+//! Graphs: definition, instantiation and launch. Their data is in [`state`](crate::state).
 //!
-//! - [`edit`]: nodes and edges, and the rules about them
-//! - [`capture`]: graphs made of captured streams
+//! - [`edit`]: nodes and edges, and their rules
+//! - [`capture`]: graphs captured from streams
 //! - `conditional`: conditional nodes and their bodies
 //! - `flatten`: the flat list of an instance's nodes
 //! - [`refusal`]: failed instantiations
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
-//! - `turns`: the scopes of a launch
-//! - `parallel`: a scope that runs nodes concurrently
-//! - [`accounts`]: memory that graphs hold
+//! - `turns`: the scopes of a launch, and loop iterations
+//! - `parallel`: concurrent execution of a scope
+//! - [`accounts`]: accounting of graph memory
 
 pub mod accounts;
 pub mod capture;

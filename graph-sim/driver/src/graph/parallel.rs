@@ -1,8 +1,8 @@
-//! A scope that runs unordered nodes concurrently.
+//! Concurrent execution of a scope.
 //!
-//! Kernels, copies and fills, which do not change the driver's state, run on threads of their own. Nodes that allocate,
-//! free, record an event or call the program wait until no other node runs. The checks are the same: they run one after the
-//! other as nodes end.
+//! Kernels, copies and fills do not change the driver's state, so they run on threads of their own. Nodes that
+//! allocate, free, record an event or call the program wait until no other node runs. The checks are the same as
+//! in sequential execution: they are made one after the other, as nodes end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
@@ -15,16 +15,16 @@ use crate::work::meeting;
 
 type Guard = MutexGuard<'static, State>;
 
-/// The maximum number of concurrent nodes on machines with fewer cores than this.
+/// The minimum number of nodes that may run concurrently, on machines with fewer cores.
 const LEAST: usize = 4;
 
 /// The remaining steps of a scope.
 struct Agenda<'a> {
     plan: &'a Plan,
     events: Ready,
-    /// Steps that can begin.
+    /// Steps that can begin. Used as a stack.
     ready: Vec<usize>,
-    /// Steps that have begun and need exclusive access to the driver's state, with their nodes.
+    /// Steps that need exclusive access to the driver's state, with their nodes.
     exclusive: Vec<(usize, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl Agenda<'_> {
         self.ready.extend(self.events.done(event));
     }
 
-    /// Begins a ready step.
+    /// Begins the next ready step. Returns its task, if it has one.
     fn begin(&mut self, state: &State, execution: &mut Execution) -> Option<(usize, Task)> {
         while let Some(event) = self.ready.pop() {
             match execution.begin(state, self.plan.steps[event]) {
@@ -49,7 +49,7 @@ impl Agenda<'_> {
 /// Executes the steps of a scope.
 pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) -> (Guard, Checked) {
     let (events, mut ready) = Ready::new(&plan.before);
-    // The list is a stack, so the nodes added first come last.
+    // The list is a stack: nodes added first must come last.
     ready.reverse();
     let mut agenda = Agenda { plan, events, ready, exclusive: Vec::new() };
     loop {
@@ -79,7 +79,6 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
             agenda.done(event);
         }
         if agenda.exclusive.len() == count {
-            // Nothing of this launch ends a meeting: other threads may.
             let meetings: Vec<usize> = waiting.iter().map(|&(event, _)| event).collect();
             let result;
             (state, result) = execution.await_one(state, plan, &meetings);
@@ -99,7 +98,7 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
     }
 }
 
-/// Runs nodes side by side until only exclusive ones are left. After a fault no node begins.
+/// Runs tasks concurrently until only exclusive nodes are left. After a fault no step begins.
 fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -> Checked {
     let most = cores().max(LEAST);
     let (run, users) = (execution.run, execution.users);
@@ -123,7 +122,6 @@ fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -
             }
             let Ok((event, outcome)) = take.recv() else { break };
             under_way -= 1;
-            // A panic of the simulator is passed on to the call.
             let taken = execution.take_in(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
             if result.is_ok() {
                 result = taken;

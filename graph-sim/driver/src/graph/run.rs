@@ -1,4 +1,7 @@
-//! The launch of an instance: its nodes run one after the other in a topological order, or in [`parallel`].
+//! The launch of an instance.
+//!
+//! [`launch`] checks the rules of launches, collects the launch's data in a `Run`, and executes its scopes in a
+//! topological order, or with [`parallel`].
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,7 +24,8 @@ use crate::state::scopes::BranchBody;
 use crate::state::{State, state};
 use crate::work::meeting;
 
-/// The maximum number of nodes of a checked graph, since the precedence relation of more takes too much memory.
+/// The maximum number of nodes of a graph that is checked. The precedence relation of a larger graph would take
+/// too much memory.
 const CHECKED: usize = 40_000;
 
 /// Launches an instance in a stream.
@@ -74,7 +78,7 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Ru
     let (seed, parallel) = (state.options.seed, state.options.parallel);
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
-    // Each launch has its own schedule. Seed 0 is the order in which the nodes were added.
+    // Each launch has its own schedule. Seed 0 keeps the order in which the nodes were added.
     let seed = (seed != 0).then(|| seed ^ entry.launches.rotate_left(32) ^ entry.salt);
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
     let conditions = Arc::clone(&entry.conditions);
@@ -87,14 +91,13 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Ru
     Ok(Run { nodes, shape, names, members, conditions, seed, parallel, context, stream })
 }
 
-/// Returns the names of nodes. A node that the program did not name has its number in its graph; in a body the name includes
-/// the conditional node.
+/// Returns the names of the nodes. A node without a name gets its number in its graph. Inside a body, the name
+/// includes the conditional node.
 fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(nodes.len());
     for (at, node) in nodes.iter().enumerate() {
         let before = at.checked_sub(1).filter(|&before| shape.scopes.branches.contains_key(&before));
         let name = match (before, shape.scopes.around(at).next()) {
-            // The exit of a conditional node.
             (Some(entry), _) if nodes[entry].node == node.node => names[entry].clone(),
             (_, Some(BranchBody { entry, body })) if node.note.is_none() => {
                 let outer = &shape.scopes.branches[&entry];
@@ -109,8 +112,8 @@ fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
     names
 }
 
-/// Returns the members of batched nodes with their blocks. A node whose described members do not fit the launch is treated
-/// as not batched.
+/// Returns the members of batched nodes with their blocks. A node whose described members do not fit the launch
+/// counts as not batched.
 fn members(
     nodes: &[ExecNode],
     shape: &Shape,
@@ -148,7 +151,6 @@ fn execute(mut state: Guard, run: &Run) -> Result {
     {
         state.break_context(run.context, status);
     }
-    // Later copies to the host can name these buffers in reports.
     for buffer in run.shape.buffers.iter().map(|of| &of.buffer).filter(|buffer| !buffer.planned) {
         state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
     }
@@ -157,7 +159,7 @@ fn execute(mut state: Guard, run: &Run) -> Result {
     Ok(())
 }
 
-/// Returns the allocations that hold planned buffers: live ones, and the graph's own.
+/// Returns the allocations that hold planned buffers: live ones, and those that the graph itself allocates.
 fn arenas(state: &State, run: &Run) -> Vec<Range<u64>> {
     let own = run.nodes.iter().filter_map(|node| match node.op {
         Op::Alloc { address, bytes, .. } => Some(address..address + bytes),

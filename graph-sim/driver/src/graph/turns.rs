@@ -1,7 +1,7 @@
-//! The scopes of a launch: the graph, and each run of a body of a conditional node.
+//! The scopes of a launch: its graph, and each run of a body of a conditional node.
 //!
-//! A conditional node is exclusive work: no unordered node runs concurrently with it. The checks of accesses do not depend
-//! on that.
+//! A conditional node needs exclusive access: no unordered node runs concurrently with it. The results of the
+//! access checks do not depend on that.
 
 use super::execution::{Checked, Execution, Guard};
 use super::parallel;
@@ -16,7 +16,7 @@ use crate::state::scopes::Branch;
 
 /// The first CUDA version whose drivers run empty bodies correctly.
 const EMPTY_BODIES: (u32, u32) = (12, 8);
-/// The first CUDA version whose drivers run child graphs in the two bodies of an `IF` node correctly.
+/// The first CUDA version whose drivers run child graphs in an `IF` node with two bodies correctly.
 const TWO_BODIES: (u32, u32) = (13, 0);
 
 impl Execution<'_> {
@@ -42,7 +42,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Runs the turns of a loop.
+    /// Runs the iterations of a loop.
     fn turns(&mut self, mut state: Guard, at: usize, node: &Conditional) -> (Guard, Checked) {
         let mut tested_by = at;
         if self.checked {
@@ -66,7 +66,6 @@ impl Execution<'_> {
             if ran.is_err() {
                 break ran;
             }
-            // The exit follows all nodes of the turn.
             tested_by = Branch::exit(at);
         };
         if self.checked {
@@ -76,7 +75,8 @@ impl Execution<'_> {
         (state, result)
     }
 
-    /// Tests the condition of a node. Returns the scope of the body to run. The access is attributed to the node `by`.
+    /// Tests the condition of a node and returns the scope of the body to run. The access to the condition is
+    /// attributed to the node `by`.
     fn choice(
         &mut self,
         state: &State,
@@ -85,7 +85,6 @@ impl Execution<'_> {
         node: &Conditional,
     ) -> Result<Option<usize>, Report> {
         if self.checked && by != at {
-            // The exit starts after the turn; after the last turn it starts again.
             self.checker.start(by);
             self.checker.meet(by);
         }
@@ -106,7 +105,6 @@ impl Execution<'_> {
         Ok(body)
     }
 
-    /// Runs a body once.
     fn body(&mut self, state: Guard, at: usize, scope: usize) -> (Guard, Checked) {
         debug_assert_eq!(self.run.shape.scopes.list[scope].parent.map(|parent| parent.entry), Some(at));
         self.bodies += 1;
@@ -116,7 +114,7 @@ impl Execution<'_> {
         self.scope(state, scope)
     }
 
-    /// Reports bodies that drivers of the simulated version do not run correctly.
+    /// Refuses bodies that drivers of the simulated version run incorrectly.
     fn beyond(&self, at: usize, scope: usize, node: &Conditional) -> Result<(), Report> {
         let (run, version) = (self.run, config().version);
         let name = &run.names[at];

@@ -1,30 +1,30 @@
 //! Decoded code.
 //!
-//! Every operand is a slot: registers, and also constants, addresses of variables and special registers, which are
-//! filled in once when a thread enters the function. One PTX instruction becomes one or more [`Inst`]s; the first of
-//! them counts.
+//! Every operand is a slot: a register, a constant, the address of a variable, or a special register. Slots other
+//! than registers are filled once, when a thread enters the function. One PTX instruction becomes one or more
+//! [`Inst`]s, and the first of them counts towards the instruction limit.
 
 use super::number::{ConvertSpec, FloatSpec};
 use cuweave_ptx::Type;
 
-/// A register of a function: a row of 32 values in a warp.
+/// A register of a function. In a warp it is a row of 32 values.
 pub type Slot = u32;
 
 /// No slot: an unused result or an absent operand.
 pub const NONE: Slot = u32::MAX;
 
-/// One value from another.
+/// A function of one value.
 pub type Map1 = fn(u64) -> u64;
-/// One value from two.
+/// A function of two values.
 pub type Map2 = fn(u64, u64) -> u64;
-/// One value from three.
+/// A function of three values.
 pub type Map3 = fn(u64, u64, u64) -> u64;
 
-/// The code of all functions of a module, with the place of each instruction in the text.
+/// The code of all functions of a module, with the source line of each instruction.
 #[derive(Debug, Default)]
 pub struct Code {
     pub insts: Vec<Inst>,
-    /// Paths by the number of `.file`.
+    /// The path of each number that `.file` defines.
     pub files: Vec<(u32, String)>,
 }
 
@@ -32,15 +32,15 @@ pub struct Code {
 #[derive(Debug)]
 pub struct Inst {
     pub op: Op,
-    /// The guard's predicate, or [`NONE`].
+    /// The predicate of the guard; [`NONE`] if there is no guard.
     pub guard: Slot,
     /// True if the guard is negated.
     pub negated: bool,
     /// True for the first operation of a PTX instruction.
     pub counts: bool,
-    /// Line of the PTX.
+    /// The line in the PTX.
     pub line: u32,
-    /// File and line of `.loc`, or zeros.
+    /// The file number and line from `.loc`; zeros if there is no `.loc`.
     pub source: (u32, u32),
 }
 
@@ -48,41 +48,41 @@ pub struct Inst {
 #[derive(Debug, Default)]
 pub struct Function {
     pub name: String,
-    /// First instruction, and one past the last.
+    /// The first instruction. The next field is one past the last.
     pub start: u32,
     pub end: u32,
-    /// Rows that it needs.
+    /// The number of rows that it needs.
     pub slots: u32,
     /// The rows that are filled at entry, with their values.
     pub inits: Vec<(Slot, Init)>,
-    /// Bytes of its local memory: variables and parameters.
+    /// The size of its frame in local memory: variables and parameters.
     pub frame: u32,
     pub parameters: Vec<Place>,
     pub returns: Vec<Place>,
-    /// Numbers of the shared variables that it names.
+    /// The shared variables that it names, by number.
     pub shared: Vec<u32>,
-    /// Functions that it calls by name.
+    /// The functions that it calls by name.
     pub callees: Vec<u32>,
-    /// The reason why it cannot be run.
+    /// The reason if it cannot be run.
     pub error: Option<String>,
-    /// True if the error is one for which every driver refuses the file.
+    /// True if every driver refuses the file because of the error.
     pub invalid: bool,
 }
 
-/// The value that a row has at entry.
+/// The value of a row at entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Init {
     Const(u64),
     Special(Special),
-    /// Address of a variable in global or constant memory.
+    /// The address of a variable in global or constant memory: its number and an offset.
     Global(u32, i64),
-    /// Address of a shared variable.
+    /// The address of a shared variable: its number and an offset.
     Shared(u32, i64),
-    /// Address in the frame.
+    /// An offset in the frame.
     Local(i64),
 }
 
-/// Special registers that do not change while a thread runs.
+/// Special registers that are constant while a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Special {
     Thread(u8),
@@ -92,15 +92,16 @@ pub enum Special {
     Lane,
     Warp,
     WarpCount,
-    /// Lanes equal, less or equal, less, greater or equal, greater.
+    /// The lane masks, in this order: equal, less or equal, less, greater or equal, greater.
     Mask(u8),
     DynamicShared,
     TotalShared,
-    /// Start, or end, of the shared memory reserved for CUDA's own code.
+    /// The start of the shared memory reserved for CUDA's own code, or its end if true.
     Reserved(bool),
-    /// Halves of the address of a cooperative launch's workspace, the high one first: `%envreg1`, `%envreg2`.
+    /// Half of the address of a cooperative launch's workspace, which is split over `%envreg1` (high) and
+    /// `%envreg2` (low).
     Workspace(u8),
-    /// The number of a multiprocessor.
+    /// The number of the multiprocessor.
     Multiprocessor,
     Grid,
 }
@@ -108,13 +109,13 @@ pub enum Special {
 /// The location of a function's parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// Offset and size in the frame.
+    /// The offset and size in the frame.
     Frame(u32, u32),
     /// A register.
     Register(Slot),
 }
 
-/// State space of an access; the address is that space's own.
+/// The state space of an access. The address is relative to the space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     Generic,
@@ -122,17 +123,17 @@ pub enum Space {
     Local,
 }
 
-/// A place in memory.
+/// An address operand: a state space, a base row, and an offset.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
     pub space: Space,
     pub base: Slot,
     pub offset: i64,
-    /// `.volatile`, `.relaxed`, `.acquire` and the like: never part of a conflict.
+    /// True for `.volatile`, `.relaxed`, `.acquire` and the like, which are never part of a conflict.
     pub strong: bool,
 }
 
-/// Returns the new value for the old value and the operands.
+/// The function of an atomic update: returns the new value for the old value and the operands.
 #[derive(Clone, Copy, Debug)]
 pub enum Update {
     Map(Map3),
@@ -157,7 +158,7 @@ pub enum Vote {
     Ballot,
 }
 
-/// The reduction of `bar.red` over predicates.
+/// The reduction of predicates by `bar.red`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     And,
@@ -165,14 +166,14 @@ pub enum Reduction {
     Count,
 }
 
-/// Counters that change.
+/// Counters whose value changes between reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
     Clock,
     Time,
 }
 
-/// The callee.
+/// The target of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Callee {
     Function(u32),
@@ -181,7 +182,7 @@ pub enum Callee {
     Print,
     /// `__assertfail`
     Assert,
-    /// `malloc`: always null, as when the heap is full.
+    /// `malloc`, which always returns null, as if the heap were full.
     Malloc,
     /// `free`
     Free,
@@ -189,7 +190,7 @@ pub enum Callee {
     SetCondition,
 }
 
-/// Element types of a matrix.
+/// The dimensions and element types of a matrix operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub m: u8,
@@ -203,18 +204,19 @@ pub struct Mma {
     pub shape: Shape,
     pub a_type: Type,
     pub b_type: Type,
-    /// The type of `c` and `d`.
+    /// The types of `c` and `d`.
     pub types: (Type, Type),
     pub saturate: bool,
     pub d: Box<[Slot]>,
     pub a: Box<[Slot]>,
     pub b: Box<[Slot]>,
     pub c: Box<[Slot]>,
-    /// `wmma`: fragments of our own layout, and whether `a` and `b` are by columns (of no consequence once loaded).
+    /// True for `wmma`, whose fragments have a layout of our own. Whether `a` and `b` are stored by columns
+    /// matters only for loads.
     pub warp: bool,
 }
 
-/// Operations.
+/// The operation of an instruction.
 #[derive(Debug)]
 pub enum Op {
     Map1(Map1, Slot, Slot),
@@ -222,27 +224,27 @@ pub enum Op {
     Map3(Map3, Slot, Slot, Slot, Slot),
     Float(Box<FloatSpec>, Slot, [Slot; 3]),
     Convert(Box<ConvertSpec>, Slot, Slot),
-    /// `cvt` of two floats into halves: the first above.
+    /// `cvt` of two floats to a pair of halves, the first operand to the upper half.
     ConvertPair(Box<ConvertSpec>, Slot, Slot, Slot),
     Pack(Type, Type, Slot, [Slot; 3]),
-    /// The truth table, result, operands.
+    /// The truth table, the result, and the operands.
     Lop3(u8, Slot, [Slot; 3]),
     Counter(Counter, Slot),
     ActiveMask(Slot),
     Nop,
-    /// Ends the warp's turn.
+    /// Ends the warp's time slice.
     Rest,
-    /// Waits for the grids that the launch depends on.
+    /// Waits until the prerequisite grids have ended (`griddepcontrol.wait`).
     GridWait,
     Fence,
     Branch(u32),
-    /// Targets by an index.
+    /// A jump through a table: the index and the targets.
     BranchTable(Slot, Box<[u32]>),
     Call(Box<Call>),
     Return,
     Exit,
     Trap,
-    /// Bytes of the kernel's parameters, from an offset.
+    /// Loads from the kernel's parameters: type, offset, and destinations.
     LoadParameter(Type, u32, Box<[Slot]>),
     Load(Transfer),
     Store(Transfer),
@@ -251,17 +253,17 @@ pub enum Op {
     Copy(AsyncCopy),
     /// `cp.async.bulk`
     BulkCopy(Box<BulkCopy>),
-    /// To the generic address, from it, and the test of the window.
+    /// An operation on an address window: its kind, the base of the window, the result, and the operand.
     Window(Window, u64, Slot, Slot),
     Barrier(BlockBarrier),
     SyncWarp(Slot),
     Shuffle(Shuffle, Slot, Slot, [Slot; 3], Slot),
     Vote(Vote, Slot, Slot, Slot),
-    /// `match.any`, or `.all` with its predicate; bits of the value.
+    /// `match.any`, or `match.all` with its predicate if true. The last operand masks the bits of the value.
     Match(bool, Slot, Slot, Slot, Slot, u64),
     Reduce(Map2, Slot, Slot, Slot),
     Elect(Slot, Slot, Slot),
-    /// Element bits, matrices, transposed, registers.
+    /// `ldmatrix`: loads 8x8 matrices of 16-bit elements, one into each register.
     LoadMatrix {
         transposed: bool,
         at: At,
@@ -273,13 +275,13 @@ pub enum Op {
         from: Box<[Slot]>,
     },
     Mma(Box<Mma>),
-    /// A fragment of `wmma`: which (a, b, c), shape, by columns, type, place, stride.
+    /// A load or store of a `wmma` fragment.
     LoadFragment(Box<Fragment>),
     StoreFragment(Box<Fragment>),
     Mbarrier(Mbarrier),
 }
 
-/// A load or a store of some elements.
+/// A load or a store of one or more elements.
 #[derive(Debug)]
 pub struct Transfer {
     pub ty: Type,
@@ -297,45 +299,45 @@ pub struct Atomic {
     pub operands: [Slot; 2],
 }
 
-/// An asynchronous copy of a few bytes.
+/// An asynchronous copy of 4, 8 or 16 bytes.
 #[derive(Debug)]
 pub struct AsyncCopy {
     pub to: At,
     pub from: At,
     pub bytes: Slot,
-    /// Bytes that are read; the rest is zeroed.
+    /// The number of bytes to read. The rest of the destination is zeroed.
     pub read: Slot,
 }
 
-/// An asynchronous copy of any number of bytes.
+/// An asynchronous bulk copy.
 #[derive(Debug)]
 pub struct BulkCopy {
     pub to: At,
     pub from: At,
     pub bytes: Slot,
-    /// The barrier that is signalled.
+    /// The `mbarrier` object that the copy signals.
     pub barrier: Option<At>,
     pub reduction: Option<ElementUpdate>,
 }
 
-/// The reduction of each element of a copy.
+/// The reduction that a bulk copy applies to each element.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementUpdate {
     pub update: Update,
     pub ty: Type,
 }
 
-/// An arrival at a barrier of the block, or a wait there.
+/// An arrival at a named barrier of the block, with or without a wait.
 #[derive(Debug)]
 pub struct BlockBarrier {
     pub id: Slot,
-    /// Threads; [`NONE`] for all.
+    /// The number of threads; [`NONE`] for all.
     pub count: Slot,
     pub wait: bool,
     pub reduction: Option<PredicateReduction>,
 }
 
-/// The reduction of a predicate.
+/// The reduction of a predicate over the threads at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct PredicateReduction {
     pub kind: Reduction,
@@ -343,7 +345,7 @@ pub struct PredicateReduction {
     pub p: Slot,
 }
 
-/// An operation on a barrier object.
+/// An operation on an `mbarrier` object.
 #[derive(Debug)]
 pub struct Mbarrier {
     pub op: MbarrierOp,
@@ -352,32 +354,32 @@ pub struct Mbarrier {
     pub value: Slot,
 }
 
-/// An operation on the address windows.
+/// An operation on an address window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     ToGeneric,
     FromGeneric,
     Contains,
-    /// Addresses in no window.
+    /// True for addresses outside all windows.
     IsGlobal,
 }
 
-/// Operations on a barrier object in memory.
+/// The operation on an `mbarrier` object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierOp {
     Init,
     Invalidate,
-    /// State, count.
+    /// Returns the state; the operand is the count.
     Arrive {
         drop: bool,
     },
-    /// State, bytes expected.
+    /// Returns the state; the operand is the number of expected bytes.
     ArriveExpect,
     Expect,
     Complete,
-    /// Predicate from state.
+    /// Tests the phase of a state.
     Test,
-    /// Predicate from parity.
+    /// Tests a phase parity.
     TestParity,
     Pending,
 }
@@ -391,7 +393,7 @@ pub struct Fragment {
     pub by_columns: bool,
     pub ty: Type,
     pub at: At,
-    /// Elements from a row (or column) to the next; [`NONE`] for dense.
+    /// The distance in elements from one row or column to the next; [`NONE`] if dense.
     pub stride: Slot,
     pub registers: Box<[Slot]>,
 }

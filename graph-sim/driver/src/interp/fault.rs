@@ -1,31 +1,31 @@
-//! Faults of kernels: kind, place and message.
+//! Faults of kernels: their kind, location and message.
 
 use std::fmt;
 
 /// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// An access that no live allocation holds.
+    /// An access outside every live allocation.
     Bounds,
     /// An access whose address is not a multiple of its size.
     Misaligned,
-    /// A read of bytes never written.
+    /// A read of unwritten bytes.
     Uninitialised,
-    /// More instructions than a thread may execute.
+    /// More instructions than the limit per thread.
     Limit,
-    /// A barrier, or a warp's collective, that not all threads reach.
+    /// A barrier or a warp collective that not all threads reach.
     Barrier,
-    /// `trap`, and a failed `assert`.
+    /// `trap`, or a failed `assert`.
     Trap,
-    /// More local memory than a thread may use.
+    /// More local memory than the limit per thread.
     Stack,
     /// More shared memory than a block may use.
     Shared,
     /// A jump or call to an address without code.
     Code,
-    /// An instruction or launch that cannot be simulated.
+    /// An instruction or a launch that cannot be simulated.
     Unsupported,
-    /// Two threads touch the same bytes, one of them writing, and nothing orders them.
+    /// Two threads touch the same bytes unordered, and one of them writes.
     Conflict,
 }
 
@@ -40,13 +40,13 @@ pub struct Fault {
     pub block: [u32; 3],
     /// The thread of the block.
     pub thread: [u32; 3],
-    /// The line of the instruction in the PTX; 0 where there is none.
+    /// The line of the instruction in the PTX; 0 if there is none.
     pub line: u32,
-    /// File and line of the source, where the PTX has `.loc`.
+    /// The source file and line, if the PTX has `.loc`.
     pub source: Option<(String, u32)>,
-    /// The address of an access, else 0.
+    /// The address of the access; 0 if the fault is not an access.
     pub address: u64,
-    /// The bytes of an access, else 0.
+    /// The size of the access in bytes; 0 if the fault is not an access.
     pub size: u32,
     /// The message.
     pub message: String,

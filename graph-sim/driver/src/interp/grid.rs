@@ -1,16 +1,16 @@
-//! Boxes of blocks: sizes, coordinates, and the order in which blocks run.
+//! Boxes of blocks: their sizes and coordinates, and the order in which blocks run.
 
-/// A box of a grid's blocks.
+/// A box of blocks in a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blocks {
-    /// The first of them.
+    /// The first block.
     pub from: [u32; 3],
     /// The number of blocks in each dimension.
     pub extent: [u32; 3],
 }
 
 impl Blocks {
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn count(self) -> u64 {
         volume(self.extent)
     }
@@ -23,17 +23,18 @@ impl Blocks {
     }
 }
 
+/// Returns the number of elements in a box.
 pub(crate) fn volume(sizes: [u32; 3]) -> u64 {
     sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)
 }
 
-/// Coordinates of the nth of a box.
+/// Returns the coordinates of the nth element of a box.
 pub(crate) fn coordinates(number: u64, sizes: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(sizes[0].max(1)), u64::from(sizes[1].max(1)));
     [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }
 
-/// The nth block in the order of a seed.
+/// The order in which blocks run: a permutation that depends on the seed.
 pub(super) struct Order {
     pub(super) count: u64,
     start: u64,
@@ -67,7 +68,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     a
 }
 
-/// Spreads the bits of a seed.
+/// Mixes the bits of a seed.
 pub(crate) fn mix(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! A launch: the entry and its arguments, how it is run, and its outcome.
+//! A launch: its entry, arguments, options and outcome.
 
 use super::fault::Fault;
 use super::grid::Blocks;
@@ -9,41 +9,41 @@ use super::program::Program;
 pub struct Launch<'a> {
     /// The code.
     pub program: &'a Program,
-    /// Place of the entry in [`Program::entries`].
+    /// The index of the entry in [`Program::entries`].
     pub entry: usize,
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// The number of threads of a block in each dimension.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// The parameter space, as `Entry::parameters` lays it out.
+    /// The bytes of the parameter space, laid out as in `Entry::parameters`.
     pub parameters: &'a [u8],
-    /// Addresses of [`Program::variables`], in order.
+    /// The addresses of [`Program::variables`], in order.
     pub variables: &'a [u64],
 }
 
-/// Options of a run.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The blocks that run: within the grid, `None` for all of it.
+    /// The blocks that run; `None` for the whole grid.
     pub blocks: Option<Blocks>,
-    /// Instructions a thread may execute.
+    /// The maximum number of instructions per thread.
     pub limit: u64,
-    /// Host threads; `None` for as many as the machine has cores.
+    /// The number of host threads; `None` for one per core.
     pub threads: Option<usize>,
-    /// Order of blocks, and of warps in a block: 0 for ascending.
+    /// The seed of the order of blocks and of the warps in a block; 0 for ascending order.
     pub seed: u64,
-    /// Bytes of local memory a thread may use, stack and frames together.
+    /// The maximum local memory of a thread in bytes, for its frames and its stack.
     pub stack: u32,
-    /// True if reads of bytes never written are faults.
+    /// True if reading unwritten bytes is a fault.
     pub initialised: bool,
-    /// True if the launch is cooperative: its blocks may wait for all of the grid.
+    /// True if the launch is cooperative: its blocks may wait for the whole grid.
     pub cooperative: bool,
-    /// Look for conflicts of threads.
+    /// True if conflicts between threads are detected.
     pub conflicts: bool,
-    /// True if the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
-    /// threads wait for their end, and the flags of earlier accesses are shifted by `PRE_WAIT` in the shadow.
+    /// True if the launch may begin before its prerequisite grids have ended. Then threads wait for them at
+    /// `griddepcontrol.wait`, and the flags of earlier accesses are shifted by `PRE_WAIT` in the shadow.
     pub dependent: bool,
 }
 
@@ -73,12 +73,13 @@ impl Options {
 /// The outcome of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Instructions executed, summed over threads.
+    /// The number of instructions executed, summed over threads.
     pub instructions: u64,
-    /// Accesses of threads of two warps to the same bytes that nothing orders, one of them a write; and reads of shared
-    /// memory that the block never wrote. One for each line.
+    /// Unordered accesses of two warps to the same bytes of which one is a write, and reads of unwritten shared
+    /// memory. At most one of each kind per line.
     pub conflicts: Vec<Fault>,
-    /// True if any thread executed `griddepcontrol.wait` in a launch that depends on grids.
+    /// True if a thread executed `griddepcontrol.wait` in a launch that may begin before its prerequisite grids
+    /// have ended.
     pub waited: bool,
     /// The instructions that touched global memory before that wait.
     pub pre_wait: Vec<PreWait>,
@@ -87,9 +88,9 @@ pub struct Stats {
 /// An instruction that touched global memory before its block's `griddepcontrol.wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreWait {
-    /// Its line in the PTX.
+    /// The line in the PTX.
     pub line: u32,
-    /// The lowest address.
+    /// The lowest address accessed.
     pub from: u64,
     /// The end of the highest access.
     pub to: u64,

@@ -1,15 +1,17 @@
-//! A module as code that can be run.
+//! A decoded module.
 
 use super::code::{Code, Function};
 
-/// A module's code and variables. Addresses of variables are given at launch, so one program serves any context.
+/// The code and variables of a module. The addresses of variables are passed at launch, so one program serves
+/// every context.
 #[derive(Debug)]
 pub struct Program {
-    /// Entries, in the file's order.
+    /// The kernels, in the order of the file.
     pub entries: Vec<Entry>,
-    /// Variables in global and constant memory, in the file's order.
+    /// The variables in global and constant memory, in the order of the file.
     pub variables: Vec<GlobalVariable>,
-    /// The error, with its line, for which every driver refuses the file: an undefined label or name, operands of a wrong size.
+    /// The error, with its line, for which every driver refuses the file: an undefined label or name, or operands
+    /// of a wrong size.
     pub invalid: Option<String>,
     pub(super) functions: Vec<Function>,
     pub(super) code: Code,
@@ -20,19 +22,19 @@ pub struct Program {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// Offset and length of each parameter in the parameter space.
+    /// The offset and size of each parameter in the parameter space.
     pub parameters: Vec<(usize, usize)>,
-    /// The length of the parameter space.
+    /// The size of the parameter space in bytes.
     pub parameter_bytes: usize,
-    /// Static shared memory, of the functions that it calls too.
+    /// Static shared memory in bytes, including that of the functions that it calls.
     pub shared_bytes: u32,
-    /// Local memory that its own variables take.
+    /// The local memory of its own variables in bytes.
     pub local_bytes: u32,
-    /// The error names the instruction, with its line, for which it cannot be run.
+    /// The error names the instruction that cannot be run, with its line.
     pub supported: Result<(), String>,
-    /// Place among the functions.
+    /// The index among the functions.
     pub(super) function: usize,
-    /// Offsets of the shared variables that it uses, by their number.
+    /// The offset of each shared variable, by its number; `None` if the kernel does not use it.
     pub(super) shared: Vec<Option<u32>>,
 }
 
@@ -41,23 +43,23 @@ pub struct Entry {
 pub struct GlobalVariable {
     /// Its name.
     pub name: String,
-    /// Its length.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Its alignment.
+    /// The alignment in bytes.
     pub align: u64,
     /// True if it is in constant memory.
     pub constant: bool,
-    /// True if it is declared here and defined in another module.
+    /// True if it is only declared here, and defined in another module.
     pub external: bool,
     /// The initial bytes.
     pub initial: Vec<u8>,
-    /// Relocations: the offset of 8 bytes (fewer at the end), the variable, and the addend. Addresses of functions are
-    /// in `initial` already.
+    /// The relocations: the offset of 8 bytes (fewer at the end), the name of the variable, and the addend.
+    /// Addresses of functions are already in `initial`.
     pub addresses: Vec<(usize, String, i64)>,
 }
 
 impl Program {
-    /// Place of the entry of that name.
+    /// Returns the index of the entry with that name.
     pub fn entry(&self, name: &str) -> Option<usize> {
         self.entries.iter().position(|entry| entry.name == name)
     }

@@ -1,47 +1,47 @@
-//! Address windows, shadow flags, and the interface of global memory.
+//! Address windows, shadow flags, and the interface to global memory.
 
-/// The window of shared memory among generic addresses.
+/// The window of shared memory in the generic address space.
 pub const SHARED: u64 = 0x00f0_0000_0000_0000;
 /// The window of a thread's local memory.
 pub const LOCAL: u64 = 0x00f1_0000_0000_0000;
 /// The window of a kernel's parameters.
 pub const PARAM: u64 = 0x00f2_0000_0000_0000;
-/// The window of the workspace of a cooperative launch, which holds its grid barrier.
+/// The window of a cooperative launch's workspace, which holds the grid barrier.
 pub const GRID: u64 = 0x00f4_0000_0000_0000;
-/// Addresses of functions.
+/// The window of function addresses.
 pub const CODE: u64 = 0x00f3_0000_0000_0000;
 
-/// Shadow flag: the byte was written since its allocation began.
+/// Shadow flag: the byte was written since it was allocated.
 pub const INITIALISED: u8 = 1;
-/// Shadow flag: this kernel has read the byte.
+/// Shadow flag: the running kernel has read the byte.
 pub const READ: u8 = 2;
-/// Shadow flag: this kernel has written the byte.
+/// Shadow flag: the running kernel has written the byte.
 pub const WRITTEN: u8 = 4;
-/// Shadow flag: this kernel has updated the byte atomically.
+/// Shadow flag: the running kernel has updated the byte atomically.
 pub const ATOMIC: u8 = 8;
-/// The shift of the three flags above for accesses of a block before its `griddepcontrol.wait`.
+/// The shift of the three flags above for accesses before the block's `griddepcontrol.wait`.
 pub const PRE_WAIT: u32 = 4;
-/// Bytes a page of [`Region::pages`].
+/// The bytes that one byte of [`Region::pages`] covers.
 pub const PAGE: u64 = 4096;
 
 /// A live allocation, as a kernel sees it.
 ///
-/// The interpreter caches regions for the rest of the launch, so the checks cost a comparison an access. It sets shadow
-/// flags during the run; the bytes that a kernel touched are read from them afterwards.
+/// The interpreter caches regions for the rest of the launch, so the checks cost one comparison per access. It
+/// sets shadow flags while the kernel runs; the bytes that the kernel touched are read from them afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// Its first address.
+    /// The first address.
     pub base: u64,
-    /// Its length in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Its bytes: `size` of them, valid until the launch ends.
+    /// The bytes. The pointer must be valid for `size` bytes until the launch ends.
     pub data: *mut u8,
-    /// One byte of flags for each, or null: then nothing is recorded, and every byte counts as written.
+    /// One byte of flags per byte, or null. If null, nothing is recorded and every byte counts as written.
     pub shadow: *mut u8,
-    /// Receives the flags other than [`INITIALISED`]: the shadow itself, or as many bytes of the launch's own, if other work
-    /// runs at the same time.
+    /// Receives the flags other than [`INITIALISED`]: the shadow itself, or `size` bytes owned by the launch if
+    /// other work runs concurrently.
     pub marks: *mut u8,
-    /// One byte for each started [`PAGE`] of the region, set to 1 when a mark in the page is set; or null.
+    /// One byte per started [`PAGE`] of the region, set to 1 when a mark in the page is set; or null.
     pub pages: *mut u8,
     /// True if every byte counts as written.
     pub written: bool,
@@ -52,12 +52,12 @@ pub struct Region {
 /// A thread that sets a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setter {
-    /// Its block, counted through the grid.
+    /// The number of its block in the grid.
     pub block: u64,
     pub thread: u32,
-    /// Incremented by every event that may order the block's threads.
+    /// A count of the events that may order the block's threads.
     pub epoch: u32,
-    /// True before its block's `griddepcontrol.wait`.
+    /// True before the block's `griddepcontrol.wait`.
     pub pre_wait: bool,
 }
 
@@ -69,22 +69,22 @@ impl Setter {
     }
 }
 
-/// Global memory. Called from several threads at once.
+/// Global memory. Its methods are called from several threads concurrently.
 pub trait Memory: Sync {
-    /// The live allocation that holds the byte at `address`.
+    /// Returns the live allocation that contains the byte at `address`.
     ///
     /// The region must stay valid until the launch returns.
     fn region(&self, address: u64) -> Option<Region>;
 
-    /// Sets a condition of the graph that the kernel is a node of.
+    /// Sets a condition of the graph to which the kernel belongs.
     ///
     /// # Errors
-    /// The reason why there is no such condition.
+    /// The reason if there is no such condition.
     fn set_condition(&self, handle: u64, _value: u32, _by: Setter) -> Result<(), String> {
         Err(format!("`cudaGraphSetConditional` of {handle:#x} outside of a graph"))
     }
 
-    /// Prints the text of a kernel's `printf`.
+    /// Prints the output of a kernel's `printf`.
     fn print(&self, text: &str) {
         print!("{text}");
     }

@@ -1,9 +1,9 @@
 //! The bytes of an allocation and their shadow.
 //!
-//! Each byte has a shadow byte: a flag that it was written, and the accesses of the graph node that runs now.
-//! Each page of [`PAGE`] bytes has a byte that is set if the node has touched the page,
-//! so that touched bytes are collected without reading all of the shadow. Nodes that run at the same time have
-//! [`Marks`] of their own for their accesses.
+//! Each byte has a shadow byte: a flag that the byte was written, and the accesses of the graph node that runs
+//! now. Each page of [`PAGE`] bytes has a byte that is set once the node has touched the page, so that touched
+//! bytes are collected without reading the whole shadow. Nodes that run concurrently have [`Marks`] of their own
+//! for their accesses.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
 
-/// Zeroed memory of the process. Pages of large blocks are mapped when they are first touched.
+/// Zeroed memory of this process. The system maps the pages of large blocks on first use.
 struct Block {
     start: *mut u8,
     allocated: *mut u8,
@@ -21,8 +21,8 @@ struct Block {
 }
 
 impl Block {
-    /// Allocates bytes at a multiple of `align`. The alignment is not requested from the allocator, which would then write
-    /// zeros to all of the memory instead of taking fresh pages.
+    /// Allocates zeroed bytes at a multiple of `align`. The alignment is not requested from the allocator: it
+    /// would write zeros to all of the memory instead of taking fresh pages from the system.
     fn new(bytes: u64, align: usize) -> Result<Self> {
         let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?.max(1);
         let room = bytes.checked_add(align).ok_or(Status::OUT_OF_MEMORY)?;
@@ -32,7 +32,7 @@ impl Block {
         if allocated.is_null() {
             return Err(Status::OUT_OF_MEMORY);
         }
-        // SAFETY: fewer than `align` bytes further on is inside of the allocation.
+        // SAFETY: the offset is less than `align`, so the result is inside the allocation.
         let start = unsafe { allocated.add(allocated.addr().next_multiple_of(align) - allocated.addr()) };
         Ok(Block { start, allocated, layout })
     }
@@ -40,33 +40,33 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout.
+        // SAFETY: `new` allocated it with this layout.
         unsafe { dealloc(self.allocated, self.layout) };
     }
 }
 
-/// Writers of an allocation's bytes besides the driver.
+/// The writers of an allocation's bytes other than the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// No other writer: a byte counts as written once the driver has written it.
+    /// None. A byte counts as written once the driver has written it.
     Device,
-    /// No other writer, but every byte counts as written, since the marks of the variable would take too much memory.
+    /// None. Every byte counts as written, because marks for the large variable would take too much memory.
     Variable,
-    /// The host, without driver calls, so every byte counts as written.
+    /// The host, without driver calls. Every byte counts as written.
     Host,
 }
 
-/// The maximum size of a variable that is marked byte by byte.
+/// The maximum size of a variable whose bytes are marked.
 const MARKED_VARIABLE: u64 = 1 << 30;
 
-/// A part of a multicast mapping, and the bytes of another allocation that receive what is written to it.
+/// A part of a multicast mapping, and the bytes of another allocation that receive its writes.
 #[derive(Clone)]
 pub struct Mirror {
-    /// The offsets in the mapping.
+    /// The range of offsets in the mapping.
     pub range: Range<u64>,
-    /// The bytes that receive it.
+    /// The receiving allocation.
     pub backing: Arc<Backing>,
-    /// The offset in them of the first byte.
+    /// The offset in the receiving allocation.
     pub at: u64,
 }
 
@@ -75,47 +75,47 @@ pub struct Backing {
     data: *mut u8,
     owner: Owner,
     marks: Marks,
-    /// The receivers of what is written, if this is the mapping of a multicast object.
+    /// The receivers of writes, if this is the mapping of a multicast object.
     mirrors: Option<Mutex<Vec<Mirror>>>,
-    /// The owner of `data`, unless the program owns it.
+    /// The owner of `data`; `None` if the program owns it.
     _bytes: Option<Block>,
 }
 
-// SAFETY: the pointer is to memory that the value owns; accesses to it go through raw pointers only, and are as
-// unordered as those of a GPU's threads.
+// SAFETY: the value owns the memory at the pointer. All accesses go through raw pointers, and are unordered like
+// those of a GPU's threads.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
-// SAFETY: as above, or to memory that the program registered.
+// SAFETY: as above; memory that the program registered is treated in the same way.
 unsafe impl Send for Backing {}
 // SAFETY: as above.
 unsafe impl Sync for Backing {}
 
 impl Backing {
-    /// Allocates memory of a device; no byte counts as written.
+    /// Allocates device memory. No byte counts as written.
     pub fn new(size: u64) -> Result<Self> {
         Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, Owner::Device)
     }
 
-    /// Allocates the bytes of the mapping of a multicast object.
+    /// Allocates the bytes of a multicast mapping.
     pub fn new_multicast(size: u64) -> Result<Self> {
         Ok(Backing { mirrors: Some(Mutex::default()), ..Backing::new(size)? })
     }
 
-    /// Returns true if this is the mapping of a multicast object.
+    /// Returns true if this is a multicast mapping.
     pub fn is_multicast(&self) -> bool {
         self.mirrors.is_some()
     }
 
-    /// Sets the receivers of what is written to the mapping of a multicast object.
+    /// Sets the receivers of writes to a multicast mapping.
     pub fn set_mirrors(&self, mirrors: Vec<Mirror>) {
         if let Some(own) = &self.mirrors {
             *own.lock().unwrap_or_else(PoisonError::into_inner) = mirrors;
         }
     }
 
-    /// Passes bytes that were just written, with their marks, on to the receivers. The mapping of a multicast object holds nothing
-    /// itself: its bytes count as never written.
+    /// Copies bytes that were just written to the receivers, with their marks. The bytes of the multicast mapping
+    /// itself count as unwritten again.
     pub fn pass_on(&self, at: u64, bytes: u64) {
         let Some(mirrors) = &self.mirrors else { return };
         for mirror in mirrors.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -128,7 +128,7 @@ impl Backing {
         self.mark(at, bytes, false);
     }
 
-    /// Allocates memory of a module's variable. It is zeroed, so every byte counts as written.
+    /// Allocates the memory of a module variable. It is zeroed, so every byte counts as written.
     pub fn new_variable(size: u64) -> Result<Self> {
         let owner = if size <= MARKED_VARIABLE { Owner::Device } else { Owner::Variable };
         let backing = Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, owner)?;
@@ -136,7 +136,7 @@ impl Backing {
         Ok(backing)
     }
 
-    /// Allocates memory that the host writes too.
+    /// Allocates memory that the host may write.
     pub fn new_host(size: u64) -> Result<Self> {
         Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, Owner::Host)
     }
@@ -146,8 +146,8 @@ impl Backing {
         Backing::build(None, base as *mut u8, size, Owner::Host)
     }
 
-    /// Copies the written bytes, with their marks, from an offset of another allocation. Pages without written bytes are
-    /// not touched. Both ranges must lie within their allocations, and the bytes of both must be marked.
+    /// Copies the written bytes and their marks from another allocation. Skips pages without written bytes. Both
+    /// ranges must lie within their allocations, and both allocations must have marks.
     pub fn take_over(&self, at: u64, from: &Backing, offset: u64, bytes: u64) {
         let marks = &from.cells()[offset as usize..(offset + bytes) as usize];
         for (page, marks) in marks.chunks(PAGE as usize).enumerate() {
@@ -155,7 +155,7 @@ impl Backing {
                 continue;
             }
             let skip = page * PAGE as usize;
-            // SAFETY: a part of the ranges, which lie within two different allocations.
+            // SAFETY: both ranges are inside their allocations, which are different.
             unsafe {
                 let (old, new) = (offset as usize + skip, at as usize + skip);
                 std::ptr::copy_nonoverlapping(from.data.add(old), self.data.add(new), marks.len());
@@ -174,12 +174,12 @@ impl Backing {
         self.data
     }
 
-    /// Returns the shadow, one byte each.
+    /// Returns the shadow bytes.
     pub fn shadow(&self) -> *mut u8 {
         self.marks.shadow.start
     }
 
-    /// Returns the shadow, with the flags of touched pages.
+    /// Returns the shadow with the flags of touched pages.
     pub fn marks(&self) -> &Marks {
         &self.marks
     }
@@ -189,7 +189,7 @@ impl Backing {
         self.owner == Owner::Host
     }
 
-    /// Returns true if the shadow says which bytes were written; else every byte counts as written.
+    /// Returns true if the shadow records written bytes. Otherwise every byte counts as written.
     pub fn is_marked(&self) -> bool {
         self.owner == Owner::Device
     }
@@ -199,10 +199,10 @@ impl Backing {
         self.marks.cells()
     }
 
-    /// Marks a range as written, or as never written.
+    /// Marks a range as written or as never written.
     pub fn mark(&self, offset: u64, bytes: u64, written: bool) {
         if self.is_marked() {
-            // SAFETY: callers give ranges inside the allocation; the shadow is as long.
+            // SAFETY: the caller's range is inside the allocation, and the shadow has the same length.
             unsafe { self.shadow().add(offset as usize).write_bytes(u8::from(written), bytes as usize) };
         }
     }
@@ -222,12 +222,12 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Returns cleared marks for `size` bytes.
+    /// Returns clear marks for `size` bytes.
     pub fn new(size: u64) -> Result<Self> {
         Ok(Marks { size, shadow: Block::new(size, 64)?, pages: Block::new(size / PAGE + 1, 64)? })
     }
 
-    /// Returns the flags.
+    /// Returns the flags of the bytes.
     pub fn start(&self) -> *mut u8 {
         self.shadow.start
     }
@@ -238,14 +238,14 @@ impl Marks {
     }
 
     fn cells(&self) -> &[AtomicU8] {
-        // SAFETY: the shadow has `size` bytes, and an atomic byte is laid out as a byte.
+        // SAFETY: the shadow has `size` bytes, and an atomic byte has the layout of a byte.
         unsafe { std::slice::from_raw_parts(self.shadow.start.cast(), self.size as usize) }
     }
 
-    /// Returns the touched ranges of offsets with their flags, and clears them.
+    /// Returns the touched ranges of offsets with their flags, and clears the flags.
     pub fn take(&self) -> Vec<(u64, u64, u8)> {
         let pages = self.size.div_ceil(PAGE);
-        // SAFETY: there is a byte for each page.
+        // SAFETY: there is one byte per page.
         let pages: &[AtomicU8] =
             unsafe { std::slice::from_raw_parts(self.pages.start.cast(), pages as usize) };
         let cells = self.cells();
@@ -258,11 +258,11 @@ impl Marks {
             let end = (start + PAGE).min(self.size);
             let mut offset = start;
             while offset < end {
-                // Runs of eight equal bytes, the usual case, are compared at once.
+                // Fast path: compares eight equal bytes at once.
                 let alike = |flags: u8| u64::from(flags) * 0x0101_0101_0101_0101;
                 let flags = cells[offset as usize].load(Ordering::Relaxed);
                 let word = if offset.is_multiple_of(8) && offset + 8 <= end {
-                    // SAFETY: eight shadow bytes from an aligned offset; no kernel runs now.
+                    // SAFETY: these are eight shadow bytes at an aligned offset, and no kernel runs now.
                     unsafe { self.shadow.start.add(offset as usize).cast::<u64>().read() }
                 } else {
                     !alike(flags)
@@ -296,7 +296,7 @@ mod tests {
         let touch = |range: std::ops::Range<usize>, flags: u8| {
             for offset in range {
                 backing.cells()[offset].fetch_or(flags, Ordering::Relaxed);
-                // SAFETY: within the pages of the allocation.
+                // SAFETY: the page is in the allocation.
                 unsafe { backing.marks().pages().add(offset / PAGE as usize).write(1) };
             }
         };

@@ -1,7 +1,7 @@
-//! Copies and fills: bytes and their marks move together.
+//! Copies and fills: the bytes and their marks move together.
 //!
-//! A copy also moves the marks of bytes that were never written. On the way to the host such bytes become [`POISON`], so
-//! that a program that reads them does not see zeros by chance, and the copy reports them.
+//! A copy moves the marks of unwritten bytes as well. Unwritten bytes that reach the host are replaced by
+//! [`POISON`], so that a program does not see zeros by chance, and the copy returns them for a report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -9,28 +9,28 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::backing::Backing;
 use crate::interp::INITIALISED;
 
-/// The value that the host sees in place of a byte that was never written.
+/// The value that the host reads in place of an unwritten byte.
 const POISON: u8 = 0xcb;
 
 /// One end of a copy.
 #[derive(Clone)]
 pub enum Place {
-    /// In an allocation, at an offset.
+    /// An offset in an allocation.
     Device(Arc<Backing>, u64),
-    /// Memory of the program.
+    /// An address in memory of the program.
     Host(u64),
 }
 
 impl Place {
     fn pointer(&self) -> *mut u8 {
         match self {
-            // SAFETY: offsets are checked when a place is made.
+            // SAFETY: the offset was checked when the place was made.
             Place::Device(backing, offset) => unsafe { backing.data().add(*offset as usize) },
             Place::Host(address) => *address as *mut u8,
         }
     }
 
-    /// Returns true if the host reads it by its address.
+    /// Returns true if the host accesses the place by its address.
     fn is_host(&self) -> bool {
         match self {
             Place::Device(backing, _) => backing.is_host(),
@@ -38,7 +38,7 @@ impl Place {
         }
     }
 
-    /// Returns the place some bytes further.
+    /// Returns the place `bytes` bytes further.
     pub fn at(&self, bytes: u64) -> Place {
         match self {
             Place::Device(backing, offset) => Place::Device(Arc::clone(backing), offset + bytes),
@@ -47,9 +47,9 @@ impl Place {
     }
 }
 
-/// Returns the value of 4 or 8 bytes, which the host may change at the same time. The place is aligned for them.
+/// Reads a value of 4 or 8 bytes that the host may change concurrently. The place must be aligned.
 pub fn load(from: &Place, bytes: u64) -> u64 {
-    // SAFETY: the place was checked against the allocation's size by the caller, and is aligned.
+    // SAFETY: the caller checked the place against the size of the allocation; it is aligned.
     unsafe {
         match bytes {
             4 => AtomicU32::from_ptr(from.pointer().cast()).load(Ordering::SeqCst).into(),
@@ -58,7 +58,7 @@ pub fn load(from: &Place, bytes: u64) -> u64 {
     }
 }
 
-/// Writes a value of 4 or 8 bytes, which the host may read at the same time. The place is aligned for them.
+/// Writes a value of 4 or 8 bytes that the host may read concurrently. The place must be aligned.
 pub fn store(to: &Place, bytes: u64, value: u64) {
     // SAFETY: as above.
     unsafe {
@@ -82,26 +82,26 @@ pub fn is_written(place: &Place, bytes: u64) -> bool {
     !backing.is_marked() || cells().all(|cell| cell.load(Ordering::Relaxed) & INITIALISED != 0)
 }
 
-/// Bytes of a range copied to the host that were never written.
+/// Unwritten bytes of a range that was copied to the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unwritten {
-    /// The first of them, counted from the start of the range.
+    /// The offset of the first one in the range.
     pub first: u64,
     /// Their number.
     pub bytes: u64,
 }
 
-/// Copies bytes and marks; the ranges may overlap. Returns the bytes copied to the host that were never written.
+/// Copies bytes and marks; the ranges may overlap. Returns the unwritten bytes that it copied to the host.
 pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     if bytes == 0 {
         return None;
     }
-    // SAFETY: ends in allocations were checked against their sizes; for ends on the host the program is responsible.
+    // SAFETY: ranges in allocations were checked against their sizes. The program is responsible for ranges on
+    // the host.
     unsafe { std::ptr::copy(from.pointer(), to.pointer(), bytes as usize) };
     match (to, from) {
         (Place::Device(to, at), Place::Device(from, of)) if to.is_marked() && from.is_marked() => {
-            // SAFETY: the shadows are as long as the allocations. No node runs now, so the shadow holds no flags of a
-            // running node.
+            // SAFETY: a shadow is as long as its allocation. No node runs now, so the shadow has no access flags.
             unsafe {
                 std::ptr::copy(from.shadow().add(*of as usize), to.shadow().add(*at as usize), bytes as usize)
             };
@@ -118,13 +118,13 @@ pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     None
 }
 
-/// Overwrites bytes on the host that were never written on the device.
+/// Replaces unwritten bytes that were copied to the host.
 fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) -> Option<Unwritten> {
     let mut found: Option<Unwritten> = None;
     let cells = &from.cells()[offset as usize..(offset + bytes) as usize];
     for (at, cell) in cells.iter().enumerate() {
         if cell.load(Ordering::Relaxed) & INITIALISED == 0 {
-            // SAFETY: the copy wrote this byte just now.
+            // SAFETY: the copy has just written this byte.
             unsafe { to.add(at).write(POISON) };
             found.get_or_insert(Unwritten { first: at as u64, bytes: 0 }).bytes += 1;
         }
@@ -139,7 +139,7 @@ pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
     if bytes == 0 {
         return;
     }
-    // SAFETY: the range was checked against the allocation's size by the caller.
+    // SAFETY: the caller checked the range against the size of the allocation.
     let target = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
     if pattern.iter().all(|&byte| byte == pattern[0]) {
         target.fill(pattern[0]);
@@ -152,19 +152,19 @@ pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
     }
 }
 
-/// A box of bytes in memory with pitches, as in 2- and 3-dimensional copies.
+/// A box of bytes in memory with pitches, as in 2D and 3D copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Box3 {
-    /// The address of its first byte.
+    /// The address of the first byte.
     pub start: u64,
-    /// Bytes from a row to the next.
+    /// The distance from one row to the next, in bytes.
     pub pitch: u64,
-    /// Bytes from a slice to the next.
+    /// The distance from one slice to the next, in bytes.
     pub slice: u64,
 }
 
 impl Box3 {
-    /// Returns the number of bytes from the first to the last of a box of that extent; `None` if that overflows.
+    /// Returns the number of bytes from the first to the last byte of a box of this extent; `None` on overflow.
     pub fn span(&self, width: u64, height: u64, depth: u64) -> Option<u64> {
         let slices = depth.checked_sub(1)?.checked_mul(self.slice)?;
         let rows = height.checked_sub(1)?.checked_mul(self.pitch)?;

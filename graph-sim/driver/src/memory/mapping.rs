@@ -1,4 +1,5 @@
-//! Reserved ranges of addresses, physical memory and multicast objects, as tables.
+//! The tables of reserved address ranges, physical memory and multicast objects. `ranges` and `multicast` operate
+//! on them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,79 +12,75 @@ use crate::base::table::Table;
 /// The granularity of physical memory and of its mappings.
 pub const GRANULARITY: u64 = 2 << 20;
 
-/// Physical memory.
+/// Physical memory, as `cuMemCreate` allocates it.
 pub struct Physical {
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Its device.
     pub device: usize,
-    /// The number of handles to it: `cuMemCreate` gives one, `cuMemRetainAllocationHandle` more.
+    /// The number of handles: one from `cuMemCreate`, and one more from each `cuMemRetainAllocationHandle`.
     pub handles: u32,
-    /// True while it has a mapping.
+    /// True while it is mapped.
     pub mapped: bool,
     /// The number of bindings to multicast objects.
     pub bound: u32,
-    /// Its bytes and their offset while it is not mapped; `None` if it was never mapped.
+    /// The bytes and their offset, kept while the memory is not mapped; `None` if it was never mapped.
     pub bytes: Option<(Arc<Backing>, u64)>,
 }
 
-/// Memory bound to a part of an object.
+/// Memory bound to a part of a multicast object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bound {
-    /// The device whose writes and reads the binding is for.
+    /// The device for whose accesses the memory is bound.
     pub device: usize,
     /// The offset in the object.
     pub offset: u64,
-    /// The number of bytes.
+    /// The size in bytes.
     pub size: u64,
     /// The handle of the physical memory.
     pub physical: u64,
-    /// The offset in that memory.
+    /// The offset in the physical memory.
     pub at: u64,
 }
 
 /// A multicast object.
 pub struct Multicast {
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The number of devices that it waits for.
+    /// The number of devices in the complete team.
     pub wanted: usize,
     /// The devices added so far.
     pub devices: Vec<usize>,
-    /// The number of handles to it.
+    /// The number of handles.
     pub handles: u32,
-    /// The number of its mappings.
+    /// The number of mappings.
     pub mapped: u32,
-    /// The memory bound to it.
+    /// The bound memory.
     pub bound: Vec<Bound>,
 }
 
 impl Multicast {
-    /// Returns true if all devices have been added.
     pub fn is_complete(&self) -> bool {
         self.devices.len() == self.wanted
     }
 }
 
-/// A mapping of all of a physical memory, or of a multicast object.
+/// A mapping of a whole physical memory, or of a whole multicast object.
 pub struct Mapping {
-    /// The address after its last byte.
+    /// The address after the last byte.
     pub end: u64,
-    /// The handle of the memory or the object.
+    /// The handle of the physical memory or of the multicast object.
     pub physical: u64,
     /// The devices with access.
     pub access: Vec<usize>,
 }
 
-/// The ranges that the program reserved, and its physical memory.
+/// The reserved ranges, the physical memory and the multicast objects of the program.
 pub struct Mappings {
-    /// Ends of ranges by start.
+    /// The end of each reserved range, by start.
     pub ranges: BTreeMap<u64, u64>,
-    /// Mappings by start.
+    /// The mappings by start.
     pub mapped: BTreeMap<u64, Mapping>,
-    /// Physical memories.
     pub physical: Table<Physical>,
-    /// Multicast objects.
     pub multicast: Table<Multicast>,
 }
 
@@ -99,15 +96,15 @@ impl Default for Mappings {
 }
 
 impl Mappings {
-    /// Returns the range that holds all of these addresses.
+    /// Returns the reserved range that contains all of these addresses.
     pub fn range_of(&self, addresses: &Range<u64>) -> Result<Range<u64>> {
         let (&start, &end) =
             self.ranges.range(..=addresses.start).next_back().ok_or(Status::INVALID_VALUE)?;
         if addresses.end <= end { Ok(start..end) } else { Err(Status::INVALID_VALUE) }
     }
 
-    /// Returns the starts of the mappings at these addresses; an error unless the addresses are whole mappings without a
-    /// gap.
+    /// Returns the starts of the mappings at these addresses. Returns an error unless the mappings cover exactly
+    /// these addresses.
     pub fn whole(&self, addresses: &Range<u64>) -> Result<Vec<u64>> {
         let mut starts = Vec::new();
         let mut at = addresses.start;
@@ -120,7 +117,8 @@ impl Mappings {
     }
 }
 
-/// Returns the addresses from `start`, if both ends are multiples of the granularity and there is at least one.
+/// Returns the range of `size` bytes from `start`. Returns an error if it is empty, or not aligned to the
+/// granularity.
 pub fn addresses(start: u64, size: u64) -> Result<Range<u64>> {
     let end = start.checked_add(size).ok_or(Status::INVALID_VALUE)?;
     let aligned = start.is_multiple_of(GRANULARITY) && size.is_multiple_of(GRANULARITY);

@@ -1,9 +1,14 @@
-//! Memory of the simulated devices: one address space, allocations found by address, and a shadow byte for each
-//! byte.
+//! The memory of the simulated devices: one address space, and a shadow byte for each byte.
 //!
-//! Invariants: allocations never overlap; device addresses lie in `FIRST..LAST` of [`space`], which no host mapping
-//! of a 64-bit Linux process uses by itself, and allocations there have a gap between them, so that an access
-//! just past an allocation's end finds none. Pinned and managed memory keeps the address that the host knows.
+//! Invariants: allocations never overlap. Device addresses lie in `FIRST..LAST` of [`space`], where a 64-bit
+//! Linux process places no host mappings by itself. Device allocations have gaps between them, so that an access
+//! just after the end of one hits no other. Pinned and managed memory has the same address on host and devices.
+//!
+//! - [`space`]: the allocations by address
+//! - `backing`: the bytes of an allocation and their shadow
+//! - `copy`: copies and fills
+//! - [`pages`]: managed memory
+//! - `mapping`, `ranges`, `multicast`: mapped memory and multicast objects
 
 mod backing;
 mod copy;

@@ -1,7 +1,7 @@
-//! Multicast objects: their teams, the memory bound to them, and the writes that reach all of it.
+//! Multicast objects: their devices, the memory bound to them, and the writes that reach it.
 //!
-//! A mapping of an object has bytes of its own, which hold nothing: what copies and fills write there goes to all memory bound
-//! at that offset, with its marks, and the mapping's own bytes count as never written again.
+//! Bytes that copies and fills write to a mapping of an object are copied at once to all memory bound at that
+//! offset, with their marks. The bytes of the mapping itself count as unwritten.
 
 use std::sync::Arc;
 
@@ -10,23 +10,22 @@ use super::mapping::{Bound, GRANULARITY, Multicast};
 use super::space::{Kind, Memory};
 use crate::base::status::{Result, Status};
 
-/// The recommended granularity of multicast objects, that of an H200.
+/// The recommended granularity of multicast objects: that of an H200.
 pub const RECOMMENDED: u64 = 512 << 20;
 
-/// Returns an error unless a size is a multiple of the granularity, and not 0.
+/// Returns an error if a size is 0 or not a multiple of the granularity.
 fn whole(size: u64) -> Result {
     if size == 0 || !size.is_multiple_of(GRANULARITY) { Err(Status::INVALID_VALUE) } else { Ok(()) }
 }
 
 impl Memory {
-    /// Creates an object for a number of devices; returns its handle.
+    /// Creates an object for `wanted` devices and returns its handle.
     pub fn create_multicast(&mut self, size: u64, wanted: usize) -> Result<u64> {
         whole(size)?;
         let made = Multicast { size, wanted, devices: Vec::new(), handles: 1, mapped: 0, bound: Vec::new() };
         Ok(self.mappings.multicast.insert(made))
     }
 
-    /// Returns an object by its handle.
     pub fn multicast(&self, handle: u64) -> Result<&Multicast> {
         let found = self.mappings.multicast.get(handle).filter(|found| found.handles > 0);
         found.ok_or(Status::INVALID_VALUE)
@@ -37,7 +36,7 @@ impl Memory {
         found.ok_or(Status::INVALID_VALUE)
     }
 
-    /// Adds a device to an object's team.
+    /// Adds a device to an object.
     pub fn add_to_multicast(&mut self, handle: u64, device: usize) -> Result {
         let object = self.multicast_mut(handle)?;
         if object.is_complete() || object.devices.contains(&device) {
@@ -47,7 +46,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Binds memory to an object whose team is complete. `device` is that of the memory unless it is given.
+    /// Binds memory to an object that has all its devices. `device` defaults to the device of the memory.
     pub fn bind_multicast(
         &mut self,
         handle: u64,
@@ -81,7 +80,8 @@ impl Memory {
         self.renew_mirrors()
     }
 
-    /// Returns the physical memory that is mapped at all of some addresses, and the offset of the first one in it.
+    /// Returns the physical memory that is mapped at all of these addresses, and the offset of the first address
+    /// in it.
     pub fn physical_at(&self, address: u64, size: u64) -> Result<(u64, u64)> {
         let (&start, found) =
             self.mappings.mapped.range(..=address).next_back().ok_or(Status::INVALID_VALUE)?;
@@ -92,8 +92,8 @@ impl Memory {
         Ok((found.physical, address - start))
     }
 
-    /// Unbinds what was bound with exactly this device, offset and size. `None` if nothing was, which the real driver does not
-    /// define.
+    /// Removes the binding with exactly this device, offset and size. Returns `None` if there is none, which the
+    /// real driver leaves undefined.
     pub fn unbind_multicast(
         &mut self,
         handle: u64,
@@ -118,7 +118,7 @@ impl Memory {
         Ok(Some(()))
     }
 
-    /// Removes one binding's hold on physical memory.
+    /// Removes a binding's reference to physical memory.
     fn let_go(&mut self, physical: u64) {
         if let Some(memory) = self.mappings.physical.get_mut(physical) {
             memory.bound -= 1;
@@ -133,7 +133,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Frees an object that nothing refers to, and unbinds what is bound to it.
+    /// Frees an object without handles and mappings, and removes its bindings.
     pub(super) fn collect_multicast(&mut self, handle: u64) {
         let unused = |found: &&Multicast| found.handles == 0 && found.mapped == 0;
         if self.mappings.multicast.get(handle).filter(unused).is_none() {
@@ -145,7 +145,7 @@ impl Memory {
         }
     }
 
-    /// Returns the bytes of physical memory, mapped or not.
+    /// Returns the bytes of physical memory and their offset. Allocates them if the memory was never mapped.
     fn bytes_of(&mut self, physical: u64) -> Result<(Arc<Backing>, u64)> {
         let mapped = self.mappings.mapped.iter().find(|(_, mapping)| mapping.physical == physical);
         let accessible = mapped.and_then(|(&start, _)| {
@@ -161,7 +161,8 @@ impl Memory {
         memory.bytes.clone().ok_or(Status::OUT_OF_MEMORY)
     }
 
-    /// Says anew where writes to mappings of objects go. Must be called after each change of mappings and bindings.
+    /// Updates the receivers of writes in all mappings of objects. Must be called after each change of mappings
+    /// or bindings.
     pub(super) fn renew_mirrors(&mut self) -> Result {
         let mapped: Vec<(u64, Vec<Bound>)> = self
             .mappings
@@ -198,7 +199,7 @@ mod tests {
         out[0]
     }
 
-    /// Maps memory to addresses of its own, with access for one device.
+    /// Maps memory to new addresses, with access for one device.
     fn map(memory: &mut Memory, handle: u64, size: u64, device: usize) -> u64 {
         let start = memory.reserve_range(size, 0).unwrap();
         memory.map(start, size, handle).unwrap();

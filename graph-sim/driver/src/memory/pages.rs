@@ -1,8 +1,9 @@
-//! Managed memory: its association with streams, and its pages with their residence and advice.
+//! Managed memory: its association with streams, and the residence of and advice about its pages.
 //!
-//! A page is at one place, or has copies at several while it is only read. An access by a processor that has no copy of the page and no
-//! mapping of it is a fault, which moves the page, copies it or maps it, as its advice says. Faults and moves are counted, for
-//! tests: the numbers are those of this model, not of a driver.
+//! A page is in the memory of one processor, or has copies in several while it is mostly read. An access by a
+//! processor with neither a copy nor a mapping of the page is a fault. A fault moves, copies or maps the page,
+//! depending on its advice. Faults and moves are counted for tests; the numbers are those of this model, not of a
+//! driver.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,36 +12,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::config::{are_peers, config};
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 pub const PAGE: u64 = 4096;
 
-/// The host as a processor; a device is its ordinal.
+/// The host as a processor. A device is its ordinal.
 pub const HOST: i32 = -1;
 
-/// A `CUmemLocation`: its type and number.
+/// A `CUmemLocation`: its type and id.
 pub type Location = (u32, i32);
 
-/// Returns the processor whose memory a location is.
+/// Returns the processor of a location.
 pub fn processor(location: Location) -> i32 {
     if location.0 == 1 { location.1 } else { HOST }
 }
 
-/// Faults and moves of pages.
+/// Counts of page faults and moves.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Accesses of devices to pages that they had neither a copy nor a mapping of.
+    /// Faults of devices: accesses to pages of which they have neither a copy nor a mapping.
     pub device_faults: u64,
-    /// Such accesses of the host.
+    /// Faults of the host.
     pub host_faults: u64,
-    /// Pages that a fault moved.
+    /// Pages moved by faults.
     pub migrated: u64,
-    /// Pages that a fault copied.
+    /// Pages copied by faults.
     pub copied: u64,
-    /// Pages that a prefetch moved, copied or populated.
+    /// Pages moved, copied or populated by prefetches.
     pub prefetched: u64,
     /// Pages whose contents were discarded.
     pub discarded: u64,
-    /// Pages that a device gave up since its memory was full.
+    /// Pages evicted because a device's memory was full.
     pub evicted: u64,
 }
 
@@ -66,21 +67,22 @@ fn count(change: impl FnOnce(&mut Counts)) {
 /// A page of managed memory.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// The processors whose memory holds it; empty before the first access and after a discard.
+    /// The processors whose memory holds the page. Empty before the first access and after a discard.
     at: BTreeSet<i32>,
-    /// The processors that have it mapped where it is.
+    /// The processors that have the page mapped remotely.
     mapped: BTreeSet<i32>,
-    /// Advice.
+    /// Advice, as are the two fields below.
     pub read_mostly: bool,
     pub preferred: Option<Location>,
     pub accessed_by: BTreeSet<i32>,
-    /// The destination of the last prefetch.
+    /// The target of the last prefetch.
     pub prefetched: Option<Location>,
-    /// The time of the last access or prefetch, by a count of these.
+    /// The time of the last access or prefetch, on the clock of [`tick`].
     used: u64,
 }
 
-/// Returns true if a processor can map pages that are at another one: the host maps no device, and a device the host and its peers.
+/// Returns true if a processor can map pages of another one: a device those of the host and its peers, the host
+/// none.
 fn can_map(by: i32, at: i32) -> bool {
     match (usize::try_from(by), usize::try_from(at)) {
         (Ok(by), Ok(at)) => are_peers(by, at),
@@ -97,11 +99,11 @@ impl Page {
             return;
         }
         let preferred = self.preferred.map(processor);
-        // Nothing is duplicated while a device without concurrent access has a context: all devices are alike.
+        // All devices are alike: without concurrent access, none duplicates pages.
         let duplicated = self.read_mostly && config().concurrent;
-        // Read-mostly pages are copied, whatever else is advised.
+        // Read-mostly pages are copied, even if other advice says to map them.
         let maps = |page: &Page| !duplicated && page.at.iter().any(|&at| can_map(by, at));
-        // A preferred location overrides the advice that the same processor accesses the page.
+        // A preferred location overrides accessed-by advice for the same processor.
         let advised = self.accessed_by.contains(&by) && preferred != Some(by);
         if !here && maps(self) && (advised || self.mapped.contains(&by)) {
             return;
@@ -143,7 +145,7 @@ impl Page {
         self.mapped.clear();
     }
 
-    /// Gives up the memory of a device. The host takes a page that is nowhere else.
+    /// Evicts the page from a device. It moves to the host if it has no other copy.
     fn evict(&mut self, device: i32) {
         count(|counts| counts.evicted += 1);
         self.at.remove(&device);
@@ -153,7 +155,7 @@ impl Page {
         }
     }
 
-    /// Ends read duplication: one copy stays, at the preferred location if one is there.
+    /// Ends read duplication. Keeps one copy, at the preferred location if there is one.
     pub fn collapse(&mut self) {
         self.read_mostly = false;
         let preferred = self.preferred.map(processor).filter(|at| self.at.contains(at));
@@ -163,13 +165,13 @@ impl Page {
     }
 }
 
-/// Returns the time, by a count of accesses and prefetches.
+/// Returns the next time of a clock that counts accesses and prefetches.
 fn tick() -> u64 {
     static TIME: AtomicU64 = AtomicU64::new(1);
     TIME.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Evicts the pages of a device that were not used for longest, until those that stay fit into `room` bytes.
+/// Evicts a device's least recently used pages until the remaining ones fit into `room` bytes.
 pub fn evict(all: &[&Managed], device: i32, room: u64) {
     let mut held: Vec<(u64, usize, usize)> = Vec::new();
     for (number, managed) in all.iter().enumerate() {
@@ -185,31 +187,31 @@ pub fn evict(all: &[&Managed], device: i32, room: u64) {
     }
 }
 
-/// The streams that may use an allocation.
+/// The association of an allocation: the streams that may use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attached {
-    /// All.
+    /// Every stream.
     Global,
-    /// None, on devices without concurrent access.
+    /// No stream, on devices without concurrent access.
     Host,
-    /// One.
+    /// One stream.
     Single(u64),
 }
 
 struct State {
-    /// The association that was allocated, and the current one.
+    /// The association to which the allocation returns when an association with a single stream ends.
     default: Attached,
     attached: Attached,
     pages: Vec<Page>,
 }
 
-/// The state of an allocation of managed memory.
+/// An allocation of managed memory.
 pub struct Managed {
     state: Mutex<State>,
 }
 
 impl Managed {
-    /// Returns the state of a new allocation.
+    /// Returns a new allocation, associated with the host if `host` is true.
     pub fn new(bytes: u64, host: bool) -> Managed {
         let attached = if host { Attached::Host } else { Attached::Global };
         let pages = vec![Page::default(); bytes.div_ceil(PAGE) as usize];
@@ -220,7 +222,7 @@ impl Managed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the association. That of a single stream ends with it.
+    /// Changes the association. If it is not with a single stream, it becomes the default, too.
     pub fn attach(&self, to: Attached) {
         let mut state = self.state();
         state.attached = to;
@@ -229,7 +231,7 @@ impl Managed {
         }
     }
 
-    /// Restores the association that a destroyed stream had changed.
+    /// Restores the default association if the allocation is associated with the destroyed stream.
     pub fn detach(&self, stream: u64) {
         let mut state = self.state();
         if state.attached == Attached::Single(stream) {
@@ -246,24 +248,24 @@ impl Managed {
         }
     }
 
-    /// Counts an access to bytes from `range.start` on.
+    /// Counts an access of a processor to a range of bytes.
     pub fn access(&self, by: i32, range: Range<u64>, write: bool) {
         let now = tick();
         self.on_pages(range, |page| page.access(by, write, now));
     }
 
-    /// Moves the pages that hold bytes.
+    /// Prefetches the pages of a range of bytes.
     pub fn prefetch(&self, range: Range<u64>, to: Location) {
         let now = tick();
         self.on_pages(range, |page| page.prefetch(to, now));
     }
 
-    /// Returns the number of pages that a processor's memory holds.
+    /// Returns the number of pages in a processor's memory.
     pub fn resident(&self, processor: i32) -> u64 {
         self.state().pages.iter().filter(|page| page.at.contains(&processor)).count() as u64
     }
 
-    /// Drops the pages that lie in a range as a whole.
+    /// Discards the pages that lie entirely within a range.
     pub fn discard(&self, range: Range<u64>) {
         let (first, last) = (range.start.div_ceil(PAGE), range.end / PAGE);
         if first < last {
@@ -271,7 +273,7 @@ impl Managed {
         }
     }
 
-    /// Changes the pages that hold bytes.
+    /// Changes the pages of a range of bytes.
     pub fn on_pages(&self, range: Range<u64>, change: impl FnMut(&mut Page)) {
         let mut state = self.state();
         let last = (range.end.div_ceil(PAGE) as usize).min(state.pages.len());
@@ -279,7 +281,7 @@ impl Managed {
         state.pages[first..last].iter_mut().for_each(change);
     }
 
-    /// Returns a property that all pages that hold bytes have; `None` if they differ.
+    /// Returns a property of the pages of a range; `None` if they differ in it.
     pub fn common<V: PartialEq>(&self, range: Range<u64>, of: impl Fn(&Page) -> V) -> Option<V> {
         let mut found: Option<V> = None;
         let mut same = true;
@@ -294,7 +296,7 @@ impl Managed {
     }
 }
 
-/// Held by tests that count: the counts are those of the process.
+/// Tests that count hold this lock, since the counts are those of the process.
 #[cfg(test)]
 pub static COUNTING: Mutex<()> = Mutex::new(());
 
@@ -302,7 +304,7 @@ pub static COUNTING: Mutex<()> = Mutex::new(());
 mod tests {
     use super::*;
 
-    /// Returns the change of the counts by some work, of which no other test may do any meanwhile.
+    /// Returns the change of the counts by `work`.
     fn counted(work: impl FnOnce()) -> Counts {
         let before = counts();
         work();
@@ -325,7 +327,7 @@ mod tests {
         let all = 0..2 * PAGE;
         let faults = |device, host| (device, host);
         let of = |counts: Counts| (counts.device_faults, counts.host_faults);
-        // Each side faults once, and again after the other one has had the pages.
+        // Each side faults once, and again after the other side has had the pages.
         let memory = two();
         let found = counted(|| {
             for _ in 0..2 {
@@ -335,7 +337,6 @@ mod tests {
             }
         });
         assert_eq!((of(found), found.migrated), (faults(4, 4), 6));
-        // A prefetch avoids the faults.
         let found = counted(|| {
             memory.prefetch(all.clone(), (2, 0));
             memory.access(HOST, all.clone(), true);
@@ -343,7 +344,7 @@ mod tests {
             memory.access(0, all.clone(), true);
         });
         assert_eq!((of(found), found.prefetched), (faults(0, 0), 4));
-        // Readers of read-mostly pages copy them, and a writer invalidates the copies.
+        // Readers copy read-mostly pages, and a writer invalidates the copies.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| page.read_mostly = true);
@@ -358,7 +359,6 @@ mod tests {
             memory.access(0, all.clone(), false);
         });
         assert_eq!(of(found), faults(1, 1));
-        // A mapped page is used where it is.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| {
@@ -366,7 +366,7 @@ mod tests {
         });
         assert_eq!(of(counted(|| memory.access(0, all.clone(), true))), faults(0, 0));
         assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
-        // Pages that are preferred at the processor that is advised move there.
+        // Accessed-by advice for the preferred processor does not map: the pages move there.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| {
@@ -376,14 +376,15 @@ mod tests {
         let found = counted(|| memory.access(0, all.clone(), false));
         assert_eq!((of(found), found.migrated), (faults(2, 0), 2));
         assert_eq!((memory.resident(0), memory.resident(HOST), memory.resident(1)), (2, 0, 0));
-        // With a preferred location a fault maps the page and leaves it there.
+        // With a preferred location, a fault maps the page and does not move it.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| page.preferred = Some((2, 0)));
         let found = counted(|| (0..3).for_each(|_| memory.access(0, all.clone(), true)));
         assert_eq!((of(found), found.migrated), (faults(2, 0), 0));
         assert_eq!(of(counted(|| memory.access(HOST, all.clone(), true))), faults(0, 0));
-        // Read-mostly overrides the preferred location, and mappings from before: a reader copies, a writer takes the page.
+        // Read-mostly overrides the preferred location and earlier mappings: a reader copies the page, a writer
+        // moves it.
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| page.preferred = Some((2, 0)));
@@ -396,7 +397,7 @@ mod tests {
         let memory = two();
         memory.access(HOST, all.clone(), true);
         memory.on_pages(all.clone(), |page| page.preferred = Some((2, 0)));
-        // Whole pages alone are discarded, and then moved without a move of contents.
+        // Only whole pages are discarded. Then they are populated elsewhere, without counting as moved.
         let found = counted(|| {
             memory.discard(1..2 * PAGE);
             memory.access(0, PAGE..2 * PAGE, true);

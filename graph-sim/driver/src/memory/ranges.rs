@@ -1,9 +1,9 @@
 //! Mappings of physical memory into reserved ranges.
 //!
-//! Neighbouring mappings of one range that the same devices can access form one allocation, so that a copy or an access may
-//! cross their border. After each change the allocations of the range are made again, with their bytes and marks. Work
-//! completes when it is enqueued, so none is in flight then. Here a handle has at most one mapping; the real driver allows
-//! several.
+//! Adjacent mappings of a range with equal access form one allocation, so that a copy or an access may cross
+//! their border. Each change rebuilds the allocations of the range and keeps their bytes and marks. Work
+//! completes when it is enqueued, so no work is in flight then. Unlike in the real driver, physical memory has at
+//! most one mapping.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::base::config::are_peers;
 use crate::base::console::say_once;
 use crate::base::status::{Result, Status};
 
-/// Addresses that become one allocation, its device, the devices with access, and the multicast object, if it is the mapping of one:
-/// that stays an allocation of its own.
+/// The addresses of an allocation to build, its device, the devices with access, and the multicast object if it
+/// maps one. The mapping of an object is always an allocation of its own.
 type Run = (Range<u64>, usize, Vec<usize>, Option<u64>);
 
 impl Memory {
-    /// Reserves a range of addresses for mappings. `align` is a power of two, or 0.
+    /// Reserves an address range for mappings. `align` is a power of two or 0.
     pub fn reserve_range(&mut self, size: u64, align: u64) -> Result<u64> {
         if size == 0 || !size.is_multiple_of(GRANULARITY) || !(align == 0 || align.is_power_of_two()) {
             return Err(Status::INVALID_VALUE);
@@ -30,7 +30,7 @@ impl Memory {
         Ok(start)
     }
 
-    /// Frees a reserved range without mappings.
+    /// Frees a reserved range that has no mappings.
     pub fn free_range(&mut self, start: u64, size: u64) -> Result {
         let end = *self.mappings.ranges.get(&start).ok_or(Status::INVALID_VALUE)?;
         let used = self.mappings.mapped.range(start..end).next().is_some();
@@ -42,7 +42,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Allocates physical memory of a device; returns its handle.
+    /// Allocates physical memory on a device and returns its handle.
     pub fn create_physical(&mut self, size: u64, device: usize) -> Result<u64> {
         if size == 0 || !size.is_multiple_of(GRANULARITY) {
             return Err(Status::INVALID_VALUE);
@@ -52,7 +52,7 @@ impl Memory {
         Ok(self.mappings.physical.insert(made))
     }
 
-    /// Releases a handle; the memory is freed once it has no handles, no mapping and no binding.
+    /// Releases a handle. The memory is freed once it has no handles, no mapping and no bindings.
     pub fn release_physical(&mut self, handle: u64) -> Result {
         if self.multicast(handle).is_ok() {
             return self.release_multicast(handle);
@@ -69,7 +69,8 @@ impl Memory {
         found.map(|found| (found.size, found.device)).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Returns the number of reserved ranges, physical memories and multicast objects, and the bytes of the memories.
+    /// Returns the number of reserved ranges, physical memories and multicast objects, and the bytes of the
+    /// physical memories.
     pub fn count_mappings(&self) -> (usize, u64) {
         let physical = &self.mappings.physical;
         (
@@ -78,7 +79,7 @@ impl Memory {
         )
     }
 
-    /// Returns one more handle to the memory that is mapped at an address.
+    /// Returns a further handle to the memory mapped at an address.
     pub fn retain_physical(&mut self, address: u64) -> Result<u64> {
         let found =
             self.mappings.mapped.range(..=address).next_back().filter(|(_, found)| address < found.end);
@@ -87,7 +88,7 @@ impl Memory {
         Ok(handle)
     }
 
-    /// Frees physical memory that nothing refers to.
+    /// Frees physical memory without references.
     pub(super) fn collect(&mut self, handle: u64) {
         let unused = |found: &&Physical| found.handles == 0 && !found.mapped && found.bound == 0;
         if let Some(&Physical { size, device, .. }) = self.mappings.physical.get(handle).filter(unused) {
@@ -96,7 +97,7 @@ impl Memory {
         }
     }
 
-    /// Maps physical memory to reserved addresses that have no mapping. No device has access at first.
+    /// Maps physical memory to free reserved addresses. Initially no device has access.
     pub fn map(&mut self, start: u64, size: u64, handle: u64) -> Result {
         let range = addresses(start, size)?;
         self.mappings.range_of(&range)?;
@@ -124,7 +125,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Removes all mappings at these addresses.
+    /// Removes the mappings at these addresses.
     pub fn unmap(&mut self, start: u64, size: u64) -> Result {
         let range = addresses(start, size)?;
         let around = self.mappings.range_of(&range)?;
@@ -147,7 +148,7 @@ impl Memory {
         self.make_allocations(&around, &old)
     }
 
-    /// Grants a device access to the mappings at these addresses, or revokes it.
+    /// Grants or revokes a device's access to the mappings at these addresses.
     pub fn set_access(&mut self, start: u64, size: u64, device: usize, on: bool) -> Result {
         let range = addresses(start, size)?;
         let around = self.mappings.range_of(&range)?;
@@ -163,7 +164,7 @@ impl Memory {
         self.make_allocations(&around, &old)
     }
 
-    /// Returns true if a device can be given access to the memory that is mapped at an address.
+    /// Returns true if a device can be granted access to the memory mapped at an address.
     pub fn can_map_to(&self, address: u64, device: usize) -> bool {
         let found = self.mappings.mapped.range(..=address).next_back();
         let memory = found.and_then(|(_, found)| self.mappings.physical.get(found.physical));
@@ -183,8 +184,8 @@ impl Memory {
         starts.iter().filter_map(|start| self.live.remove(start)).collect()
     }
 
-    /// Makes the allocations of a reserved range from its mappings, with the bytes of the old allocations and of memory
-    /// that was mapped elsewhere. An unchanged allocation is kept.
+    /// Builds the allocations of a reserved range from its mappings. Their bytes come from the old allocations,
+    /// or from memory that was mapped elsewhere. Keeps an unchanged allocation.
     fn make_allocations(&mut self, range: &Range<u64>, old: &[Allocation]) -> Result {
         let mut runs: Vec<Run> = Vec::new();
         for (&start, mapping) in self.mappings.mapped.range(range.clone()) {
@@ -245,7 +246,7 @@ mod tests {
 
     fn write(memory: &Memory, address: u64, value: u8) {
         let found = memory.find(address).unwrap();
-        // SAFETY: within the allocation.
+        // SAFETY: the address is in the allocation.
         unsafe { found.backing.data().add((address - found.base) as usize).write(value) };
         found.backing.mark(address - found.base, 1, true);
     }
@@ -253,7 +254,7 @@ mod tests {
     fn read(memory: &Memory, address: u64) -> Option<u8> {
         let found = memory.find(address)?;
         let offset = address - found.base;
-        // SAFETY: within the allocation.
+        // SAFETY: the offset is in the allocation.
         found.backing.is_written(offset).then(|| unsafe { found.backing.data().add(offset as usize).read() })
     }
 

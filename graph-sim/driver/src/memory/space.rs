@@ -1,4 +1,4 @@
-//! The address space: allocations found by address.
+//! The address space: allocations by address.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,74 +16,72 @@ use crate::base::status::{Result, Status};
 pub const FIRST: u64 = 0x0010_0000_0000;
 /// The end of the device addresses.
 pub const LAST: u64 = 0x4f00_0000_0000;
-/// The gap between two allocations.
+/// The minimum gap between two allocations.
 const GAP: u64 = 64 << 10;
-/// The alignment of allocations.
+/// The minimum alignment of allocations.
 const ALIGN: u64 = 512;
 
 /// The kind of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// `cuMemAlloc` and similar calls.
+    /// From `cuMemAlloc` and similar functions.
     Device,
-    /// Stream-ordered, from the pool with this handle.
+    /// Allocated in stream order, from the pool with this handle.
     Pool(u64),
-    /// The allocation of a graph's node, by the node's handle.
+    /// From the alloc node with this handle.
     Graph(u64),
-    /// A module's variable.
+    /// A module variable.
     Variable,
-    /// A module's variable in constant memory.
+    /// A module variable in constant memory.
     Constant,
-    /// Pinned host memory that the driver allocated.
+    /// Pinned host memory, allocated by the driver.
     Pinned,
-    /// Host memory of the program that it registered.
+    /// Host memory of the program, registered with the driver.
     Registered,
-    /// Managed memory.
     Managed,
-    /// Physical memory that is mapped to reserved addresses, by `cuMemMap`.
+    /// Physical memory mapped to reserved addresses with `cuMemMap`.
     Mapped,
 }
 
 /// A live allocation.
 #[derive(Clone)]
 pub struct Allocation {
-    /// Its address.
+    /// The address.
     pub base: u64,
-    /// Its length in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The kind.
     pub kind: Kind,
     /// The device that holds it.
     pub device: usize,
-    /// The context it was made in; 0 for mapped memory, which belongs to none.
+    /// The context in which it was allocated; 0 for mapped memory, which has none.
     pub context: u64,
-    /// The devices that mapped memory is accessible to, and the others that memory of a graph is accessible to; empty for the other
-    /// kinds.
+    /// For mapped memory, the devices with access. For graph memory, the other devices with access. Empty for
+    /// other kinds.
     pub access: Vec<usize>,
-    /// A number that no other allocation has.
+    /// A number unique among allocations.
     pub id: u64,
-    /// The program's name for it, if it has one.
+    /// The name that the program gave it.
     pub name: Option<String>,
-    /// The graphs' names for buffers in it, by address, with their ends.
+    /// The buffers that graphs named in it: by address, with their ends.
     pub(super) buffers: BTreeMap<u64, (u64, Note)>,
-    /// Its bytes.
+    /// The bytes and their shadow.
     pub backing: Arc<Backing>,
-    /// The state of managed memory.
+    /// The state of its pages, if it is managed memory.
     pub managed: Option<Arc<Managed>>,
 }
 
 impl Allocation {
-    /// Returns the address after its last byte.
+    /// Returns the address after the last byte.
     pub fn end(&self) -> u64 {
         self.base + self.size
     }
 
-    /// Returns true if the host may touch it by its address.
+    /// Returns true if the host may access it by its address.
     pub fn on_host(&self) -> bool {
         matches!(self.kind, Kind::Pinned | Kind::Registered | Kind::Managed)
     }
 
-    /// Returns its name in reports.
+    /// Returns its name for reports.
     pub fn describe(&self) -> String {
         match &self.name {
             Some(name) => format!("`{name}`"),
@@ -91,7 +89,8 @@ impl Allocation {
         }
     }
 
-    /// Returns the name for reports of an address: that of the buffer that a graph last named there, or of the allocation.
+    /// Returns the name of an address for reports: that of the buffer last named there, or else of the
+    /// allocation.
     pub fn describe_at(&self, address: u64) -> String {
         let last = self.buffers.range(..=address).next_back();
         match last.filter(|(_, (end, _))| address < *end) {
@@ -101,32 +100,31 @@ impl Allocation {
     }
 }
 
-/// Addresses kept for a graph's allocations, or for mappings of the program.
+/// Addresses reserved for a graph's allocations or for mappings.
 struct Reserved {
     size: u64,
-    /// The number of holders: the graph, its execs, and its live allocations.
+    /// The number of holders: the graph, its instances, and its live allocations.
     holders: u32,
 }
 
 /// The address space.
 pub struct Memory {
     pub(super) live: BTreeMap<u64, Allocation>,
-    /// Ranges of addresses, by start, that graphs keep for their allocations, live or not, and ranges for mappings.
+    /// The reserved ranges by start: for allocations of graphs, live or not, and for mappings.
     reserved: BTreeMap<u64, Reserved>,
-    /// Ranges that the program reserved, and its physical memory.
+    /// The tables of mapped memory.
     pub(super) mappings: Mappings,
     next: u64,
     ids: u64,
-    /// Bytes in use on each device, without those of managed memory.
+    /// The bytes in use on each device, without managed memory.
     used: Vec<u64>,
-    /// The bytes of each device.
+    /// The memory of each device in bytes.
     total: u64,
-    /// The bytes of all managed memory.
+    /// The total bytes of managed memory.
     managed: u64,
 }
 
 impl Memory {
-    /// Returns an empty address space.
     pub fn new(devices: usize) -> Self {
         Memory {
             live: BTreeMap::new(),
@@ -140,15 +138,15 @@ impl Memory {
         }
     }
 
-    /// Returns the end of the last range or allocation that starts at or before an address.
+    /// Returns the end of the last reserved range or allocation that starts at or before an address.
     fn occupied(&self, address: u64) -> Option<u64> {
         let live = self.live.range(..=address).next_back().map(|(_, allocation)| allocation.end());
         let reserved = self.reserved.range(..=address).next_back().map(|(start, kept)| start + kept.size);
         live.max(reserved)
     }
 
-    /// Returns a free range of addresses. Addresses are reused only after all have been used, so that a stale pointer does
-    /// not point to a later allocation.
+    /// Returns the start of a free range. Addresses are reused only after all have been used, so that a stale
+    /// pointer does not point into a later allocation.
     fn place(&mut self, size: u64, align: u64) -> Result<u64> {
         let size = size.checked_add(GAP).filter(|&size| size < LAST - FIRST).ok_or(Status::OUT_OF_MEMORY)?;
         let mut start = self.next.next_multiple_of(align);
@@ -161,7 +159,6 @@ impl Memory {
                 wrapped = true;
                 start = FIRST.next_multiple_of(align);
             }
-            // The last allocation that begins before the end of the range must end before its start.
             match self.occupied(start + size) {
                 Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(align),
                 _ => break,
@@ -171,19 +168,19 @@ impl Memory {
         Ok(start)
     }
 
-    /// Reserves a range of addresses for a graph, which is its first holder.
+    /// Reserves an address range for a graph, which is its first holder.
     pub fn reserve(&mut self, size: u64) -> Result<u64> {
         self.reserve_aligned(size, ALIGN)
     }
 
-    /// Reserves a range of addresses that begins at a multiple of `align`, a power of two. It has one holder.
+    /// Reserves an address range that is aligned to `align`, a power of two. It has one holder.
     pub(super) fn reserve_aligned(&mut self, size: u64, align: u64) -> Result<u64> {
         let start = self.place(size, align.max(ALIGN))?;
         self.reserved.insert(start, Reserved { size, holders: 1 });
         Ok(start)
     }
 
-    /// Returns the start of the reserved range that holds an address.
+    /// Returns the start of the reserved range that contains an address.
     pub fn range_of(&self, address: u64) -> Option<u64> {
         let (&start, kept) = self.reserved.range(..=address).next_back()?;
         (address - start < kept.size).then_some(start)
@@ -196,7 +193,7 @@ impl Memory {
         }
     }
 
-    /// Removes a holder from a reserved range. Without holders its addresses are free again.
+    /// Removes a holder from a reserved range. A range without holders is freed.
     pub fn release(&mut self, start: u64) {
         if let Some(kept) = self.reserved.get_mut(&start) {
             kept.holders -= 1;
@@ -206,7 +203,7 @@ impl Memory {
         }
     }
 
-    /// Allocates on a device, at an address that the driver chooses.
+    /// Allocates on a device, at an address of the driver's choice.
     pub fn allocate(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
@@ -222,7 +219,7 @@ impl Memory {
         Ok(base)
     }
 
-    /// Allocates on a device, at an address that was reserved.
+    /// Allocates on a device, at a reserved address.
     pub fn allocate_at(&mut self, base: u64, size: u64, kind: Kind, device: usize, context: u64) -> Result {
         self.charge(device, size)?;
         let backing = Backing::new(size).inspect_err(|_| self.used[device] -= size)?;
@@ -231,7 +228,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives devices access to the allocation at an address.
+    /// Grants devices access to the allocation at an address.
     pub fn open(&mut self, base: u64, peers: &[usize]) {
         if let Some(found) = self.live.get_mut(&base) {
             found.access.extend(peers);
@@ -249,9 +246,9 @@ impl Memory {
         Ok(base)
     }
 
-    /// Allocates managed memory, for the host alone at first on devices without concurrent access if `host` is true.
+    /// Allocates managed memory. If `host` is true, only the host may access it at first, on devices without
+    /// concurrent access.
     pub fn allocate_managed(&mut self, size: u64, host: bool, device: usize, context: u64) -> Result<u64> {
-        // Without concurrent access the memory of the device holds all of it.
         if !config().concurrent && size > self.total.saturating_sub(self.used(device) + self.managed) {
             return Err(Status::OUT_OF_MEMORY);
         }
@@ -263,7 +260,7 @@ impl Memory {
         Ok(base)
     }
 
-    /// Returns the managed memory that holds all of some bytes, and their offsets.
+    /// Returns the managed allocation that contains all of these bytes, and their offsets.
     pub fn managed(&self, address: u64, bytes: u64) -> Result<(&Allocation, &Managed, std::ops::Range<u64>)> {
         let found = self.find(address).ok_or(Status::INVALID_VALUE)?;
         let start = address - found.base;
@@ -275,7 +272,7 @@ impl Memory {
         }
     }
 
-    /// Counts an access to bytes, if they are managed memory, by a device or the host.
+    /// Counts an access to bytes by a device, or by the host if `by` is `None`, if they are in managed memory.
     pub fn count_access(&self, by: Option<usize>, bytes: Range<u64>, write: bool) {
         if let Ok((found, managed, range)) = self.managed(bytes.start, bytes.end.saturating_sub(bytes.start))
         {
@@ -285,7 +282,7 @@ impl Memory {
         }
     }
 
-    /// Moves pages of managed memory to a location.
+    /// Prefetches pages of managed memory.
     pub fn prefetch(&self, address: u64, bytes: u64, to: pages::Location) -> Result {
         let (_, managed, range) = self.managed(address, bytes)?;
         managed.prefetch(range, to);
@@ -295,7 +292,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Evicts pages of managed memory until a device holds what is on it, those that it has not used for longest first.
+    /// Evicts pages of managed memory from a device until its contents fit, least recently used pages first.
     fn make_room(&self, device: usize) {
         let room = self.total.saturating_sub(self.used(device));
         if self.managed <= room {
@@ -305,25 +302,24 @@ impl Memory {
         pages::evict(&all, i32::try_from(device).unwrap_or(i32::MAX), room);
     }
 
-    /// Returns the bytes of a device that neither allocations nor pages of managed memory are in.
+    /// Returns the bytes of a device that hold neither allocations nor pages of managed memory.
     pub fn free_bytes(&self, device: usize) -> u64 {
         let pages = i32::try_from(device).map_or(0, |device| self.resident(device));
         self.total.saturating_sub(self.used(device) + pages * pages::PAGE)
     }
 
-    /// Returns the bytes of each device.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Counts accesses of the host to bytes that are managed memory.
+    /// Counts an access of the host to a range of bytes, if they are in managed memory.
     pub fn count_host_access(&self, from: u64, to: u64, write: bool) {
         if let Ok((_, managed, range)) = self.managed(from, to.saturating_sub(from)) {
             managed.access(pages::HOST, range, write);
         }
     }
 
-    /// Returns the number of pages of managed memory that a processor's memory holds.
+    /// Returns the number of pages of managed memory in a processor's memory.
     pub fn resident(&self, processor: i32) -> u64 {
         let managed = self.live.values().filter_map(|found| found.managed.as_ref());
         managed.map(|managed| managed.resident(processor)).sum()
@@ -350,13 +346,13 @@ impl Memory {
         Ok(())
     }
 
+    /// Takes bytes from the budget of a device. Returns an error if it has too few left.
     pub(super) fn charge(&mut self, device: usize, size: u64) -> Result {
         let used = self.used.get_mut(device).ok_or(Status::INVALID_DEVICE)?;
         if size > self.total - *used {
             return Err(Status::OUT_OF_MEMORY);
         }
         *used += size;
-        // Managed memory makes way.
         self.make_room(device);
         Ok(())
     }
@@ -366,6 +362,7 @@ impl Memory {
         self.used[device] -= size;
     }
 
+    /// Adds an allocation to the live ones.
     pub(super) fn enter(
         &mut self,
         base: u64,
@@ -393,7 +390,7 @@ impl Memory {
         self.live.insert(base, allocation);
     }
 
-    /// Frees the allocation that starts at an address.
+    /// Frees the allocation that starts at an address, and returns it.
     pub fn free(&mut self, base: u64) -> Result<Allocation> {
         if self.at(base).is_some_and(|found| found.kind == Kind::Mapped) {
             return Err(Status::INVALID_VALUE);
@@ -411,7 +408,7 @@ impl Memory {
         Ok(allocation)
     }
 
-    /// Returns the live allocation that holds an address.
+    /// Returns the live allocation that contains an address.
     pub fn find(&self, address: u64) -> Option<&Allocation> {
         self.live.range(..=address).next_back().map(|(_, found)| found).filter(|found| address < found.end())
     }
@@ -421,14 +418,14 @@ impl Memory {
         self.live.get(&base)
     }
 
-    /// Names the allocation that holds an address.
+    /// Names the allocation that contains an address.
     pub fn name(&mut self, address: u64, name: String) -> Result {
         let base = self.find(address).ok_or(Status::INVALID_VALUE)?.base;
         self.live.get_mut(&base).ok_or(Status::INVALID_VALUE)?.name = Some(name);
         Ok(())
     }
 
-    /// Records a graph's name for a buffer of the program. It replaces earlier names of the same bytes.
+    /// Records a graph's name for a buffer of the program. Replaces the names of overlapping buffers.
     pub fn note_buffer(&mut self, address: u64, bytes: u64, note: &Note) {
         let end = address.saturating_add(bytes);
         let Some(base) = self.find(address).filter(|found| end <= found.end()).map(|found| found.base) else {
@@ -444,24 +441,24 @@ impl Memory {
         buffers.insert(address, (end, note.clone()));
     }
 
-    /// Returns the live allocations by address.
+    /// Returns the live allocations, sorted by address.
     pub fn iter(&self) -> impl Iterator<Item = &Allocation> {
         self.live.values()
     }
 
-    /// Returns bytes in use on a device.
+    /// Returns the bytes in use on a device, without managed memory.
     pub fn used(&self, device: usize) -> u64 {
         self.used.get(device).copied().unwrap_or(0)
     }
 
-    /// Resolves the range of a copy or fill: within one allocation, or on the host.
-    /// A device address in no live allocation is an error.
+    /// Resolves the range of a copy or fill, which must be within one allocation or on the host. Returns an error
+    /// for a device address that is in no live allocation.
     pub fn resolve(&self, address: u64, bytes: u64) -> Result<Place> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {
                 Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
             }
-            // Pinned memory followed by ordinary host memory: the host accesses both.
+            // Pinned memory followed by ordinary host memory: the host can access both.
             Some(found) if found.on_host() => Ok(Place::Host(address)),
             Some(_) => Err(Status::INVALID_VALUE),
             None if (FIRST..LAST + (1 << 40)).contains(&address) => Err(Status::INVALID_VALUE),
@@ -469,7 +466,7 @@ impl Memory {
         }
     }
 
-    /// Does the same as [`Memory::resolve`] for an address that must be on a device or mapped for one.
+    /// Resolves a range like [`Memory::resolve`], for an address that must be on a device or mapped for one.
     pub fn resolve_device(&self, address: u64, bytes: u64) -> Result<Place> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {
@@ -511,7 +508,7 @@ mod tests {
         assert_eq!(memory.find(kept + 999).unwrap().kind, Kind::Graph(1));
     }
 
-    /// Managed memory may be larger than the device, and makes way for allocations, which may not.
+    /// Managed memory may exceed the device's memory, and is evicted for allocations, which may not.
     #[test]
     fn managed_memory_is_evicted() {
         const PAGE: u64 = pages::PAGE;
@@ -524,7 +521,7 @@ mod tests {
         memory.count_access(Some(0), all.clone(), true);
         assert_eq!(pages_of(&memory), [8, 0, 4]);
         assert_eq!(memory.free_bytes(0), 0);
-        // The last of them are there, and no longer move; the first ones have to come back.
+        // The last pages are on the device and do not move. The first ones must come back.
         let before = pages::counts();
         memory.count_access(Some(0), large + 4 * PAGE..all.end, false);
         assert_eq!(pages::counts().device_faults, before.device_faults);
@@ -536,7 +533,7 @@ mod tests {
         assert_eq!(memory.allocate(3 * PAGE, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
         memory.prefetch(large, 12 * PAGE, (1, 0)).unwrap();
         assert_eq!(pages_of(&memory), [2, 0, 10]);
-        // Another device has memory of its own; of copies nothing has to be moved back.
+        // The other device has its own memory. Duplicated pages can be dropped without moving them back.
         memory.managed(large, 12 * PAGE).unwrap().1.on_pages(0..12 * PAGE, |page| page.read_mostly = true);
         memory.count_access(Some(1), all, false);
         assert_eq!(pages_of(&memory), [2, 8, 12 - 2]);

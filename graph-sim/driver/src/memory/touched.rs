@@ -1,11 +1,11 @@
-//! The bytes that a piece of work touched.
+//! The bytes that an operation touched.
 
 use crate::interp::{ATOMIC, READ, WRITTEN};
 
 /// Flag of bytes whose allocation begins or ends.
 pub const LIFE: u8 = 16;
 
-/// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`] flags.
+/// The ranges that an operation touched: start, end, and flags [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`].
 pub type Touched = Vec<(u64, u64, u8)>;
 
 /// Returns the verb of an access with these flags.

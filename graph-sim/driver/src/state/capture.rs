@@ -1,4 +1,4 @@
-//! Stream captures that are under way.
+//! Active stream captures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,51 +6,50 @@ use super::graph::Dependencies;
 use super::resource::CapturedPoint;
 use crate::base::status::{Result, Status};
 
-/// `CU_STREAM_CAPTURE_STATUS_*`.
+/// `CU_STREAM_CAPTURE_STATUS_*`: the stream is not captured.
 pub const NONE: u32 = 0;
-/// A capture is under way.
+/// The stream is captured.
 pub const ACTIVE: u32 = 1;
-/// A capture was invalidated by a call that cannot be captured.
+/// The capture was invalidated by a call that cannot be captured.
 pub const INVALIDATED: u32 = 2;
 
-/// `CU_STREAM_CAPTURE_MODE_GLOBAL`: calls that cannot be captured are refused in every thread.
+/// `CU_STREAM_CAPTURE_MODE_GLOBAL`: calls that cannot be captured fail in every thread.
 const GLOBAL: u32 = 0;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: such calls are allowed.
 const RELAXED: u32 = 2;
 
 thread_local! {
-    /// The capture mode of the calling thread.
     static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(GLOBAL) };
 }
 
-/// Sets the capture mode of the calling thread; returns the previous one.
+/// Sets the capture mode of the calling thread and returns the previous one.
 pub fn exchange_mode(mode: u32) -> u32 {
     MODE.replace(mode)
 }
 
-/// A capture that is under way.
+/// An active capture.
 pub struct Capture {
-    /// Its number among all captures.
+    /// A number unique among captures.
     pub id: u64,
-    /// The number that programs are told: that of its graph, the same for all captures into one graph.
+    /// The id reported to the program: that of the graph, so captures into one graph share it.
     pub told: u64,
-    /// The stream that it began in.
+    /// The stream in which the capture began.
     pub origin: u64,
-    /// The graph that it fills.
+    /// The graph to which nodes are added.
     pub graph: u64,
     /// `CU_STREAM_CAPTURE_MODE_*`.
     pub mode: u32,
-    /// The thread that began it.
+    /// The thread that began the capture.
     pub thread: std::thread::ThreadId,
-    /// True if a call broke it.
+    /// True if a call invalidated the capture.
     pub broken: bool,
-    /// The streams in it, with the nodes that the next one depends on.
+    /// The captured streams, each with the dependencies of its next node.
     pub streams: BTreeMap<u64, Dependencies>,
-    /// The nodes that streams were made to depend on by hand: they need not be joined.
+    /// Nodes that the program set as dependencies by hand. They need not be joined into the origin stream.
     pub given: BTreeSet<u64>,
 }
 
-/// The captures that are under way. A stream is in one at most.
+/// The active captures. A stream is in at most one of them.
 #[derive(Default)]
 pub struct Captures {
     list: Vec<Capture>,
@@ -75,12 +74,12 @@ impl Captures {
         Ok(self.list.remove(at))
     }
 
-    /// Returns the capture that a stream is in.
+    /// Returns the capture of a stream; `None` if the stream is not captured.
     pub fn of(&mut self, stream: u64) -> Option<&mut Capture> {
         self.list.iter_mut().find(|capture| capture.streams.contains_key(&stream))
     }
 
-    /// Returns a stream's capture status, and the number that is told of the capture.
+    /// Returns a stream's capture status and the id of its capture.
     pub fn status(&mut self, stream: u64) -> (u32, u64) {
         match self.of(stream) {
             None => (NONE, 0),
@@ -88,7 +87,7 @@ impl Captures {
         }
     }
 
-    /// Refuses a call that a captured stream cannot make, and invalidates the capture.
+    /// Refuses a call that cannot be captured, and invalidates the capture of its stream.
     pub fn refuse(&mut self, stream: u64) -> Result {
         match self.of(stream) {
             None => Ok(()),
@@ -99,8 +98,9 @@ impl Captures {
         }
     }
 
-    /// Refuses a call that cannot be captured and has no stream, such as `cuMemAlloc`, while the calling thread captures, or
-    /// any thread in the global mode. The refusal invalidates the capture.
+    /// Refuses a call without a stream that cannot be captured, such as `cuMemAlloc`. It is refused if the
+    /// calling thread captures, or if any thread captures in the global mode. The refusal invalidates the
+    /// capture.
     pub fn refuse_without_stream(&mut self) -> Result {
         let (mode, thread) = (MODE.get(), std::thread::current().id());
         let forbids = |capture: &&mut Capture| {
@@ -117,20 +117,22 @@ impl Captures {
         }
     }
 
-    /// Returns the last nodes of a captured stream, for an event recorded in it; `None` if the stream is not captured.
+    /// Returns the last nodes of a captured stream, for an event recorded in it; `None` if the stream is not
+    /// captured.
     pub fn record(&mut self, stream: u64) -> Option<CapturedPoint> {
         let capture = self.of(stream)?;
         let nodes = capture.streams.get(&stream)?.iter().map(|node| node.0).collect();
         Some(CapturedPoint { capture: capture.id, nodes })
     }
 
-    /// Makes a stream wait for an event of a capture; the stream joins the capture.
+    /// Makes a stream wait for an event of a capture, so that the stream joins the capture. Returns false if
+    /// neither the event nor the stream is captured.
     pub fn wait(&mut self, stream: u64, captured: Option<CapturedPoint>) -> Result<bool> {
         let own = self.of(stream).map(|capture| capture.id);
         match (own, captured) {
             (None, None) => Ok(false),
             (Some(_), None) => {
-                // An event that was not captured: the wait would order the capture after work outside of it.
+                // The event was not captured. The wait would make the capture depend on work outside it.
                 self.refuse(stream).map_err(|_| Status::STREAM_CAPTURE_ISOLATION)?;
                 Ok(true)
             }

@@ -1,48 +1,49 @@
-//! Conditions: the values that conditional nodes test and kernels set with `cudaGraphSetConditional`.
+//! Conditions: the values that conditional nodes test and that kernels set with `cudaGraphSetConditional`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The size of a condition in the checks of accesses. Its address there is its handle.
+/// The size of a condition in the access checks. Its address there is its handle.
 pub const BYTES: u64 = 4;
 
-/// Marks a value that the current launch has set.
+/// Flag of a value that the current launch has set.
 const SET: u64 = 1 << 32;
 
 /// A conditional handle of a graph.
 pub struct Handle {
     /// The graph for which it was created.
     pub graph: u64,
-    /// The context of the kernels that may set it.
+    /// The context of the kernels that may set the condition.
     pub context: u64,
-    /// Its value at the start of each launch, if `assigns`.
+    /// The value at the start of each launch, if `assigns` is true.
     pub default: u32,
-    /// True if the default applies.
+    /// True if `default` applies.
     pub assigns: bool,
-    /// The conditional node that tests it.
+    /// The conditional node that tests the condition.
     pub node: Option<u64>,
 }
 
 /// The condition of a conditional node of an instance.
 pub struct Condition {
-    /// Its value at the start of each launch, if `assigns`.
+    /// The value at the start of each launch, if `assigns` is true.
     default: u32,
-    /// True if the default applies.
+    /// True if `default` applies.
     assigns: bool,
-    /// The context of the kernels that may set it.
+    /// The context of the kernels that may set the condition.
     pub context: u64,
-    /// The index of its node in the instance.
+    /// The index of the node in the instance.
     pub node: usize,
-    /// The value, with the flag [`SET`].
+    /// The value, with the flag [`SET`] if this launch has set it.
     value: AtomicU64,
 }
 
 impl Condition {
+    /// Sets the value on behalf of the current launch.
     pub fn set(&self, value: u32) {
         self.value.store(u64::from(value) | SET, Ordering::SeqCst);
     }
 
-    /// Returns the value, and true if this launch has set it; otherwise the value is from an earlier launch.
+    /// Returns the value, and true if this launch has set it. An unset value is that of an earlier launch.
     pub fn get(&self) -> (u32, bool) {
         let value = self.value.load(Ordering::SeqCst);
         (value as u32, value & SET != 0)
@@ -52,10 +53,10 @@ impl Condition {
 /// The conditions of an instance.
 #[derive(Default)]
 pub struct Conditions {
-    /// The conditions, in the order of their nodes.
+    /// Sorted by node.
     list: Vec<Condition>,
-    /// The index of each handle's condition in the list. After an update from another graph a condition has the handles of
-    /// both.
+    /// The index of each handle's condition in `list`. After an update from another graph, a condition has the
+    /// handles of both graphs.
     handles: BTreeMap<u64, usize>,
 }
 
@@ -72,13 +73,13 @@ impl Conditions {
         self.list.get(*self.handles.get(&handle)?)
     }
 
-    /// Returns the condition at an address of the checks.
+    /// Returns the condition whose address in the access checks is `address`.
     pub fn at(&self, address: u64) -> Option<&Condition> {
         let (&handle, _) = self.handles.range(..=address).next_back()?;
         self.get(handle).filter(|_| address < handle + BYTES)
     }
 
-    /// Begins a launch: conditions with a default are set to it, the others keep their values and count as not set.
+    /// Begins a launch: resets conditions with a default. The others keep their values, but count as not set.
     pub fn begin(&self) {
         for condition in &self.list {
             match condition.assigns {
@@ -88,7 +89,7 @@ impl Conditions {
         }
     }
 
-    /// Returns these conditions with the handles and the defaults of a graph of the same shape added.
+    /// Returns these conditions, with the handles and defaults of a graph of the same shape added.
     pub fn updated(&self, new: &Conditions) -> Conditions {
         let pairs = self.list.iter().zip(&new.list);
         let list = pairs.map(|(old, new)| Condition {

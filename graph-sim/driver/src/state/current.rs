@@ -1,4 +1,4 @@
-//! The calling thread's context.
+//! The context stack of the calling thread.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! The definitions of graphs.
+//! Graph definitions: the tables of graphs, nodes and conditional handles.
 
 use super::conditions::Handle;
 use super::graph::{Graph, Node, Owner};
@@ -6,33 +6,27 @@ use super::op::Op;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
 
-/// The definitions of graphs. Nodes and handles name graphs that are here.
+/// The graph definitions. Invariant: the graphs named by nodes and handles are in the table.
 pub struct GraphDefinitions {
-    /// Graphs.
     pub graphs: Table<Graph>,
-    /// Nodes of graphs.
     pub nodes: Table<Node>,
-    /// Conditional handles.
     pub conditions: Table<Handle>,
 }
 
 impl GraphDefinitions {
-    /// Returns no definitions.
+    /// Returns empty tables.
     pub fn new() -> Self {
         GraphDefinitions { graphs: Table::new(6), nodes: Table::new(7), conditions: Table::new(11) }
     }
 
-    /// Returns a graph.
     pub fn graph(&self, graph: u64) -> Result<&Graph> {
         self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Returns a graph to change.
     pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
         self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Returns a node.
     pub fn node(&self, node: u64) -> Result<&Node> {
         self.nodes.get(node).ok_or(Status::INVALID_VALUE)
     }
@@ -42,7 +36,7 @@ impl GraphDefinitions {
         self.any_node(graph, Op::is_memory)
     }
 
-    /// Returns true if `is` holds for any node of a graph or of its child graphs.
+    /// Returns true if `is` holds for a node of a graph, or of the graphs inside it.
     pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
         let mut graphs = vec![graph];
         while let Some(graph) = graphs.pop() {
@@ -57,7 +51,7 @@ impl GraphDefinitions {
         false
     }
 
-    /// Removes the handles of a removed graph. Instances keep their conditions.
+    /// Removes the handles of a removed graph. Instances have their own conditions and are not affected.
     pub fn remove_handles(&mut self, graph: u64) {
         let own = self.conditions.iter().filter(|(_, handle)| handle.graph == graph);
         let own: Vec<u64> = own.map(|(number, _)| number).collect();
@@ -78,7 +72,7 @@ impl GraphDefinitions {
         self.any_node(graph, |op| matches!(op, Op::Conditional(_)))
     }
 
-    /// Returns the graphs that contain a graph, from the inside out, beginning with itself.
+    /// Returns a graph and the graphs that contain it, innermost first.
     pub fn around(&self, graph: u64) -> impl Iterator<Item = u64> {
         let outer = |graph: &u64| match self.graphs.get(*graph)?.owner {
             Owner::Program => None,

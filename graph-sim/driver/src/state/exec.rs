@@ -1,4 +1,5 @@
-//! Instances of graphs: a flat copy of the nodes, children's included, that launches run and updates change.
+//! Graph instances: a flat copy of the nodes, including those of child graphs, which launches run and updates
+//! change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -15,58 +16,55 @@ use crate::base::status::{Result, Status};
 /// A node of an instance.
 #[derive(Clone)]
 pub struct ExecNode {
-    /// The node of the definition.
+    /// The node of the graph definition.
     pub node: u64,
-    /// The work.
     pub op: Op,
-    /// True if the node is enabled.
     pub enabled: bool,
-    /// The program's name for it.
+    /// The name that the program gave it.
     pub note: Option<Note>,
-    /// Its members, if it is a batched node.
+    /// The member launches of a batched node.
     pub members: Option<Arc<Members>>,
-    /// The number of the node in its graph, for nodes without a name.
+    /// The number of the node in its graph, which names nodes without a name.
     pub local: u64,
 }
 
-/// The shape of an instance, which no update changes.
+/// The shape of an instance. No update changes it.
 pub struct Shape {
-    /// For each node its predecessors.
+    /// The predecessors of each node.
     pub predecessors: Vec<Vec<usize>>,
-    /// For each node its predecessors along full edges.
+    /// The predecessors of each node along full edges.
     pub full: Vec<Vec<usize>>,
-    /// For each node its predecessors along programmatic edges.
+    /// The predecessors of each node along programmatic edges.
     pub programmatic: Vec<Vec<usize>>,
     pub precedence: OnceLock<Precedence>,
-    /// The index of each node of the definition. A child or conditional node maps to its entry.
+    /// The index of each node of the definition. A child node or conditional node maps to its entry.
     pub index: BTreeMap<u64, usize>,
-    /// For each child node of the definition, its graph.
+    /// The graph of each child node of the definition.
     pub children: BTreeMap<u64, u64>,
-    /// The graph and the bodies of conditional nodes.
+    /// The scopes: the graph and the bodies of conditional nodes.
     pub scopes: Scopes,
-    /// Nodes and members.
+    /// The actors: nodes and members.
     pub actors: Actors,
-    /// Buffers described by the program.
+    /// The buffers that the program described.
     pub buffers: Vec<UsedBuffer>,
 }
 
 /// A buffer that the program described.
 pub struct UsedBuffer {
-    /// The buffer.
     pub buffer: Buffer,
-    /// The actors that use it.
+    /// The actors that use the buffer.
     pub users: Vec<usize>,
 }
 
 impl Shape {
-    /// Returns a shape with full edges, for tests.
+    /// Returns a shape with full edges only, for tests.
     #[cfg(test)]
     pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
         let none = vec![Vec::new(); predecessors.len()];
         Shape::with(predecessors, none, buffers)
     }
 
-    /// Returns a shape with both kinds of edges, for tests.
+    /// Returns a shape with full and programmatic edges, for tests.
     #[cfg(test)]
     pub fn with(full: Vec<Vec<usize>>, programmatic: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
         let actors = Actors::new(vec![0; full.len()].into_iter());
@@ -83,7 +81,8 @@ impl Shape {
         self.programmatic.iter().any(|before| !before.is_empty())
     }
 
-    /// Returns the precedence of nodes under the assumption that every consumer of a programmatic edge waits first.
+    /// Returns the precedence of nodes, under the assumption that every consumer of a programmatic edge waits
+    /// before its first access.
     pub fn precedence(&self) -> &Precedence {
         self.precedence.get_or_init(|| {
             let order = schedule::order(&self.predecessors, None).unwrap_or_default();
@@ -94,30 +93,26 @@ impl Shape {
 
 /// An instance of a graph.
 pub struct Exec {
-    /// The graph, which may be gone.
+    /// The handle of the graph. The graph may have been destroyed.
     pub graph: u64,
-    /// The flags of its instantiation.
     pub flags: u64,
-    /// Its nodes.
     pub nodes: Vec<ExecNode>,
-    /// Its shape.
     pub shape: Arc<Shape>,
-    /// The conditions of its conditional nodes.
     pub conditions: Arc<Conditions>,
-    /// Ranges of addresses that it keeps.
+    /// The reserved address ranges that the instance holds.
     pub ranges: Vec<u64>,
-    /// The number of launches.
+    /// The number of launches so far.
     pub launches: u64,
-    /// The instance's part of the seed of its schedules.
+    /// A number mixed into the seeds of the instance's schedules.
     pub salt: u64,
-    /// User objects that it holds, with the number of references.
+    /// The user objects that the instance holds, with the number of references.
     pub objects: Vec<(u64, u64)>,
-    /// Its number.
+    /// The id reported by `cuGraphExecGetId`.
     pub id: u64,
 }
 
 impl Exec {
-    /// Returns the instance's node of a node of the definition.
+    /// Returns the instance's node for a node of the definition.
     pub fn find(&mut self, node: u64) -> Result<&mut ExecNode> {
         let at = *self.shape.index.get(&node).ok_or(Status::INVALID_VALUE)?;
         self.nodes.get_mut(at).ok_or(Status::INVALID_VALUE)

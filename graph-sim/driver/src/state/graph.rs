@@ -1,4 +1,4 @@
-//! Graphs as the program defines them: nodes, edges and buffers.
+//! Graphs as the program defines them: nodes, edges and described buffers.
 
 use std::sync::Arc;
 
@@ -8,23 +8,22 @@ use super::place;
 use crate::base::note::Note;
 use crate::base::types::CUgraphEdgeData;
 
-/// A node's dependencies, with the data of their edges.
+/// The dependencies of a node, with the data of their edges.
 pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
 
 /// An edge.
 pub struct Edge {
-    /// The node that comes first.
+    /// The predecessor.
     pub from: u64,
-    /// The node that depends on it.
+    /// The successor.
     pub to: u64,
-    /// Its data.
     pub data: CUgraphEdgeData,
 }
 
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
 pub const PROGRAMMATIC: u8 = 1;
 
-/// Dependencies with full edges.
+/// Returns dependencies with full edges.
 pub fn full(nodes: &[u64]) -> Dependencies {
     nodes.iter().map(|&node| (node, CUgraphEdgeData::default())).collect()
 }
@@ -34,70 +33,65 @@ pub fn full(nodes: &[u64]) -> Dependencies {
 pub enum Owner {
     /// The program.
     Program,
-    /// The child node that holds a clone of the program's graph.
+    /// A child node that holds a clone of the program's graph.
     Cloned(u64),
-    /// The child node that the program's graph was moved into.
+    /// A child node into which the program's graph was moved.
     Moved(u64),
-    /// The body of a conditional node.
+    /// The conditional node of which the graph is a body.
     Body(u64),
 }
 
 /// A graph.
 pub struct Graph {
-    /// Its nodes, oldest first.
+    /// Oldest first.
     pub nodes: Vec<u64>,
-    /// The addresses of its allocations.
+    /// The placement of its allocations.
     pub place: place::Placement,
-    /// Its owner.
     pub owner: Owner,
-    /// Live instances.
+    /// The number of live instances.
     pub execs: u32,
-    /// User objects that it holds, with the number of references.
+    /// The user objects that the graph holds, with the number of references.
     pub objects: Vec<(u64, u64)>,
-    /// The graph that it is a clone of.
+    /// The graph of which this one is a clone.
     pub original: u64,
-    /// Buffers that the program described.
+    /// The buffers that the program described.
     pub buffers: Vec<Buffer>,
-    /// Its number.
+    /// The id reported by `cuGraphGetId`.
     pub id: u64,
 }
 
 /// A node.
 pub struct Node {
-    /// Its graph.
     pub graph: u64,
-    /// The work.
     pub op: Op,
-    /// Its predecessors, with the data of the edges.
+    /// The predecessors, with the data of the edges.
     pub dependencies: Vec<(u64, CUgraphEdgeData)>,
-    /// Its successors.
+    /// The successors.
     pub dependents: Vec<u64>,
-    /// The free nodes that preceded it when it was added.
+    /// The free nodes that preceded the node when it was added.
     pub freed: place::Row,
-    /// The program's name for it.
+    /// The name that the program gave it.
     pub note: Option<Note>,
-    /// Its members, if it is a batched node.
+    /// The member launches of a batched node.
     pub members: Option<Arc<Members>>,
-    /// The node that it is a clone of.
+    /// The node of which this one is a clone.
     pub original: u64,
-    /// Its number within the graph.
+    /// The number of the node in its graph.
     pub local: u64,
 }
 
-/// A buffer planned inside an allocation, or a buffer of the program that a graph uses.
+/// A buffer that the graph uses: planned inside an allocation, or owned by the program.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// The program's name for it.
     pub note: Note,
-    /// Its address.
     pub address: u64,
-    /// Its length.
+    /// The length in bytes.
     pub bytes: u64,
-    /// True if the graph manages its live range: it begins, with no byte written, before the first of its users,
-    /// and ends with the last of them.
+    /// True if the graph manages the buffer's live range. The live range begins before the first user, with no
+    /// byte written, and ends with the last user.
     pub planned: bool,
-    /// The number of the buffer, ascending in the order of description.
+    /// A number that rises in the order of description.
     pub number: u64,
-    /// The nodes that may touch it, each with a member's number, or [`WHOLE`](super::members::WHOLE).
+    /// The nodes that may access the buffer, each with a member number or [`WHOLE`](super::members::WHOLE).
     pub users: Vec<(u64, u32)>,
 }

@@ -1,4 +1,7 @@
 //! Module images: PTX files as the driver reads them.
+//!
+//! [`read`] parses an image and decodes it into a program. It refuses files that a driver with the simulated
+//! version and device would refuse.
 
 use cuweave_ptx::{self as ptx, Function, Statement, isa};
 
@@ -8,15 +11,14 @@ use crate::base::registers::{Registers, most_for};
 use crate::base::status::{Result, Status};
 use crate::interp::{Entry, GlobalVariable, Program};
 
-/// A kernel of a file.
+/// A kernel of an image.
 pub struct Kernel {
-    /// Its name.
     pub name: String,
-    /// Offset and length of each parameter in the parameter space.
+    /// The offset and length of each parameter in the parameter space.
     pub parameters: Vec<(usize, usize)>,
-    /// The length of the parameter space.
+    /// The size of the parameter space in bytes.
     pub parameter_bytes: usize,
-    /// The number of threads in `.maxntid` or `.reqntid`.
+    /// The maximum number of threads of a block, from `.maxntid` or `.reqntid`.
     pub max_threads: Option<u32>,
     /// `.reqntid`.
     pub required_block: Option<[u32; 3]>,
@@ -24,44 +26,44 @@ pub struct Kernel {
     pub required_cluster: Option<[u32; 3]>,
     /// `.explicitcluster`: a launch must set its cluster, unless the kernel does.
     pub explicit_cluster: bool,
-    /// Static shared memory.
+    /// Static shared memory in bytes.
     pub shared_bytes: u32,
-    /// Local memory of a thread, without what is spilled.
+    /// Local memory of a thread in bytes, without spilled registers.
     pub local_bytes: u32,
-    /// The most registers of a thread, by `.maxnreg`, or by `.minnctapersm` with `.maxntid` or `.reqntid`.
+    /// The maximum number of registers per thread: from `.maxnreg`, or from `.minnctapersm` with `.maxntid` or
+    /// `.reqntid`.
     pub most_registers: Option<u32>,
-    /// `Err` with the reason if the kernel cannot be run.
+    /// The reason if the interpreter cannot run the kernel.
     pub supported: std::result::Result<(), String>,
-    /// Its index among the program's entries.
+    /// The index of the kernel among the program's entries.
     pub entry: usize,
 }
 
 impl Kernel {
-    /// Returns the registers that are assumed of it.
+    /// Returns the assumed registers of the kernel.
     pub fn registers(&self) -> Registers {
         Registers::of(&self.name, self.most_registers)
     }
 }
 
-/// A module's file.
+/// A module image.
 pub struct Image {
-    /// Its kernels.
     pub kernels: Vec<Kernel>,
-    /// Its code, and its variables.
+    /// The code and the variables.
     pub program: Program,
 }
 
 impl Image {
-    /// Returns its variables.
+    /// Returns the variables.
     pub fn variables(&self) -> &[GlobalVariable] {
         &self.program.variables
     }
 }
 
-/// Major and minor.
+/// Major and minor version.
 type Version = (u32, u32);
 
-/// The newest PTX version that the drivers of each CUDA version accept.
+/// The newest PTX version of the drivers of each CUDA version.
 const VERSIONS: &[(Version, Version)] = &[
     ((12, 0), (8, 0)),
     ((12, 1), (8, 1)),
@@ -85,7 +87,7 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
     let known = VERSIONS.iter().rfind(|version| version.0 <= driver);
     match known {
         Some(&((major, minor), (ptx_major, ptx_minor))) if (major, minor) == (13, 5) && driver > (13, 5) => {
-            // Newer drivers than the table has: the minor version of PTX has followed that of CUDA.
+            // Newer than the table. So far, the minor version of PTX has risen with that of CUDA.
             if driver.0 == major { (ptx_major, ptx_minor + driver.1 - minor) } else { (u32::MAX, 0) }
         }
         Some(&(_, ptx)) => ptx,
@@ -93,16 +95,16 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
     }
 }
 
-/// The first bytes of this driver's machine code: an envelope, whose length and PTX follow. No other driver takes it.
+/// The header of this driver's machine code; a length and the PTX follow. Real drivers refuse it.
 pub const ENVELOPE: &[u8; 19] = b"\x7fELF simulated PTX\n";
 
-/// Returns the machine code of PTX.
+/// Wraps PTX as this driver's machine code.
 pub fn machine_code(text: &[u8]) -> Vec<u8> {
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes();
     [ENVELOPE.as_slice(), &bytes, text].concat()
 }
 
-/// Returns the PTX of this driver's machine code, and any other bytes as they are.
+/// Returns the PTX inside this driver's machine code. Returns all other bytes unchanged.
 pub fn text_of(bytes: &[u8]) -> Result<&[u8]> {
     let Some(rest) = bytes.strip_prefix(ENVELOPE.as_slice()) else { return Ok(bytes) };
     let (length, text) = rest.split_first_chunk().ok_or(Status::INVALID_IMAGE)?;
@@ -110,14 +112,13 @@ pub fn text_of(bytes: &[u8]) -> Result<&[u8]> {
     text.get(..length).ok_or_else(|| log::say(Status::INVALID_IMAGE, "machine code that is cut off"))
 }
 
-/// Reads an image that a program passes to the driver.
+/// Parses and decodes an image that a program passes to the driver.
 pub fn read(bytes: &[u8]) -> Result<Image> {
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
         let what = "a cubin or fat binary: machine code cannot be simulated, give the driver PTX";
         crate::base::console::print(what);
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
-    // The driver reads up to the nul.
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = std::str::from_utf8(bytes)
         .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
@@ -161,16 +162,16 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     Ok(Image { kernels, program })
 }
 
-/// Returns the file's target without its `sm_`.
+/// Returns the file's target without the prefix `sm_`.
 fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
     module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0")
 }
 
-/// Returns the first use of a feature that the file's version, its target or the driver lacks.
+/// Returns the first feature that the file uses although its version, its target or the driver lacks it.
 fn beyond(module: &ptx::Module) -> Option<String> {
     let capability: u32 =
         target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
-    // The PTX manual on kernel parameters and on `griddepcontrol`.
+    // Source: the PTX manual on kernel parameters and on `griddepcontrol`.
     let most = device().most_parameters(config().version, capability);
     let depends = module.version >= (7, 8) && capability >= 90;
     for function in module.functions().filter(|function| function.body.is_some()) {
@@ -194,7 +195,7 @@ fn beyond(module: &ptx::Module) -> Option<String> {
     None
 }
 
-/// Returns up to three numbers of a directive, the missing ones 1.
+/// Returns the three numbers of a directive. Missing ones are 1.
 fn three(values: &[u32]) -> [u32; 3] {
     let at = |at: usize| values.get(at).copied().unwrap_or(1);
     [at(0), at(1), at(2)]

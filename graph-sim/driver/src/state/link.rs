@@ -1,4 +1,4 @@
-//! Linkers: what was added to them, and the machine code that they have made.
+//! Linkers: their input and the machine code that they produce.
 
 use super::image;
 use crate::base::log;
@@ -8,7 +8,7 @@ use crate::base::status::{Result, Status};
 #[derive(Debug, Default)]
 pub struct Link {
     text: Option<Vec<u8>>,
-    /// The machine code, which does not move while the linker lives.
+    /// The machine code. It must not move while the linker lives, since the program holds a pointer to it.
     code: Option<Box<[u8]>>,
 }
 
@@ -16,7 +16,7 @@ impl Link {
     /// Adds PTX.
     ///
     /// # Errors
-    /// Input after the code was made; a second input, which this driver does not link.
+    /// The code was produced already, or there is an input already: this driver links a single input.
     pub fn add(&mut self, text: Vec<u8>) -> Result {
         if self.code.is_some() {
             return Err(Status::INVALID_VALUE);
@@ -28,10 +28,10 @@ impl Link {
         Ok(())
     }
 
-    /// Makes the machine code, once.
+    /// Produces the machine code. A second call returns the same code.
     ///
     /// # Errors
-    /// No input.
+    /// There is no input.
     pub fn complete(&mut self) -> Result<&[u8]> {
         let text = self.text.as_ref().ok_or(Status::INVALID_VALUE)?;
         Ok(self.code.get_or_insert_with(|| image::machine_code(text).into()))

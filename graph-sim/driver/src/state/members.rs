@@ -1,7 +1,7 @@
-//! Batched nodes: kernel nodes of several launches (members), and the actors of a launch.
+//! Batched nodes: kernel nodes that contain several launches (members), and the actors of a launch.
 //!
-//! A member's blocks are a box of the grid. Their accesses are checked as those of a node of its own that no path
-//! orders with the other members.
+//! The blocks of a member are a box of the grid. The checks treat a member as a node of its own that is unordered
+//! with the other members.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,23 +15,24 @@ pub const WHOLE: u32 = u32::MAX;
 /// The member launches of a batched kernel node.
 #[derive(Clone, Debug)]
 pub struct Members {
-    /// The program's names for them.
+    /// The names that the program gave the members.
     pub notes: Vec<Note>,
-    /// The blocks of each member.
+    /// The layout of the members' blocks in the grid.
     pub along: Along,
 }
 
 /// The layout of the members' blocks in a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Along {
-    /// The blocks of member `i` have the coordinate `i` in this dimension: 1 or 2.
+    /// Member `i` has the blocks with coordinate `i` in this dimension, which is 1 or 2.
     Axis(usize),
-    /// Consecutive ranges of blocks in x: the first block of each member, ascending.
+    /// Each member has a range of consecutive blocks in x. Holds the first block of each member, in ascending
+    /// order.
     Flat(Vec<u32>),
 }
 
 impl Members {
-    /// Returns the blocks of each member in a grid; `None` if the layout does not fit it.
+    /// Returns the blocks of each member in a grid; `None` if the layout does not fit the grid.
     pub fn blocks(&self, grid: [u32; 3]) -> Option<Vec<Blocks>> {
         let count = self.notes.len();
         match &self.along {
@@ -55,7 +56,7 @@ impl Members {
         }
     }
 
-    /// Returns a member's name in reports.
+    /// Returns the name of a member for reports.
     pub fn describe(&self, member: usize) -> String {
         let note = self.notes.get(member).cloned().unwrap_or_default();
         let of = format!("one of {} launches in one", self.notes.len());
@@ -70,13 +71,13 @@ impl Members {
 #[derive(Default)]
 pub struct Actors {
     nodes: usize,
-    /// For each member its node.
+    /// The node of each member.
     of: Vec<usize>,
     first: BTreeMap<usize, usize>,
 }
 
 impl Actors {
-    /// Returns the actors of nodes, given by their numbers of members.
+    /// Returns the actors of nodes. `members` gives each node's number of members.
     pub fn new(members: impl ExactSizeIterator<Item = usize>) -> Self {
         let mut actors = Actors { nodes: members.len(), ..Actors::default() };
         for (node, count) in members.enumerate().filter(|found| found.1 > 0) {
@@ -91,19 +92,19 @@ impl Actors {
         self.nodes + self.of.len()
     }
 
-    /// Returns the node that an actor is, or belongs to.
+    /// Returns the node of an actor: the actor itself, or the node to which the member belongs.
     pub fn node(&self, actor: usize) -> usize {
         actor.checked_sub(self.nodes).map_or(actor, |member| self.of[member])
     }
 
-    /// Returns the members of a node.
+    /// Returns the actors that are members of a node.
     pub fn members(&self, node: usize) -> Range<usize> {
         let Some(&first) = self.first.get(&node) else { return 0..0 };
         let count = self.of[first - self.nodes..].partition_point(|&of| of == node);
         first..first + count
     }
 
-    /// Returns the actors of a user of a buffer: its members, then the node itself.
+    /// Returns the actors for a user of a buffer: the member, or all members for [`WHOLE`], then the node itself.
     pub fn users(&self, node: usize, member: u32) -> impl Iterator<Item = usize> {
         let members = self.members(node);
         let own = members.start.saturating_add(member as usize);
@@ -128,7 +129,6 @@ mod tests {
         assert_eq!(ranges, [(0, 2), (2, 5), (7, 1)]);
         let blocks = members(2, Along::Axis(1)).blocks([4, 2, 3]).unwrap();
         assert_eq!((blocks[1].from, blocks[1].extent), ([0, 1, 0], [4, 1, 3]));
-        // A last member without blocks, a wrong number of members, and a grid of more than one dimension.
         assert!(members(3, Along::Flat(vec![0, 2, 7])).blocks([7, 1, 1]).is_none());
         assert!(members(2, Along::Flat(vec![0, 2, 7])).blocks([8, 1, 1]).is_none());
         assert!(members(2, Along::Flat(vec![0, 2])).blocks([8, 2, 1]).is_none());

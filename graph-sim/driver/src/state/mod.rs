@@ -1,4 +1,4 @@
-//! The state of the driver: data behind one lock. The modules above it operate on the data.
+//! The driver's state: data under one lock, on which the modules above operate. Start at `store`.
 
 pub mod capture;
 pub mod conditions;

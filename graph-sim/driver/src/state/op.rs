@@ -1,4 +1,4 @@
-//! Operations: the work of streams and of graph nodes alike.
+//! Operations: the work of streams and of graph nodes.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -15,32 +15,28 @@ use crate::memory::{Box3, Memory, Place, Touched};
 /// A kernel launch.
 #[derive(Clone, PartialEq)]
 pub struct Launch {
-    /// The kernel, by handle.
+    /// The handle of the kernel.
     pub function: u64,
-    /// Blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
-    /// The parameter space.
+    /// The bytes of the parameter space.
     pub parameters: Vec<u8>,
-    /// Launch attributes by number.
+    /// The launch attributes by number.
     pub attributes: BTreeMap<u32, [u64; 8]>,
 }
 
 /// A copy of a box of bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Copy {
-    /// The destination.
     pub to: End,
-    /// The source.
     pub from: End,
-    /// Bytes of a row.
+    /// The bytes per row.
     pub width: u64,
-    /// Rows of a slice.
+    /// The rows per slice.
     pub height: u64,
-    /// Slices.
+    /// The number of slices.
     pub depth: u64,
 }
 
@@ -49,11 +45,10 @@ pub struct Copy {
 pub struct End {
     /// `CU_MEMORYTYPE_*`.
     pub kind: u32,
-    /// The box.
     pub at: Box3,
 }
 
-/// An address.
+/// An address and its memory type.
 #[derive(Clone, Copy)]
 pub struct Pointer {
     /// `CU_MEMORYTYPE_*`.
@@ -62,17 +57,17 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Returns an address in memory of the host.
+    /// Returns an address in host memory.
     pub fn host(address: u64) -> Self {
         Pointer { kind: MEMORY_HOST, address }
     }
 
-    /// Returns an address in memory of a device.
+    /// Returns an address in device memory.
     pub fn device(address: u64) -> Self {
         Pointer { kind: MEMORY_DEVICE, address }
     }
 
-    /// Returns an address in either.
+    /// Returns an address in host or device memory.
     pub fn unified(address: u64) -> Self {
         Pointer { kind: MEMORY_UNIFIED, address }
     }
@@ -88,7 +83,7 @@ impl Copy {
         Copy { to: end(to), from: end(from), width: bytes, height: 1, depth: 1 }
     }
 
-    /// Returns the copy of a copy node's parameters.
+    /// Returns the copy that the parameters of a copy node describe.
     pub fn from_parameters(p: &CUDA_MEMCPY3D) -> Result<Self> {
         if p.srcLOD != 0 || p.dstLOD != 0 {
             return Err(Status::INVALID_VALUE);
@@ -119,7 +114,8 @@ impl Copy {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 
-    /// Returns the memory at both ends; an error if an end is not in live memory. `None` for an empty copy.
+    /// Returns the memory at both ends; `None` for an empty copy. Returns an error if an end is not in live
+    /// memory.
     pub fn places(&self, memory: &Memory) -> Result<Option<(Place, Place)>> {
         if self.is_empty() {
             return Ok(None);
@@ -154,7 +150,7 @@ fn end(
         }
         _ => return Err(Status::INVALID_VALUE),
     };
-    // A pitch that is too small is an error only where it is used.
+    // A pitch that is too small is an error only if it is used.
     let row_end = x.checked_add(width).ok_or(Status::INVALID_VALUE)?;
     let used = height > 1 || depth > 1;
     let pitch = if pitch == 0 && !used { row_end } else { pitch };
@@ -175,22 +171,20 @@ fn end(
 /// A fill.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fill {
-    /// The destination.
     pub to: Box3,
-    /// The element's value.
     pub value: u32,
     /// The size of an element in bytes: 1, 2 or 4.
     pub element: u64,
-    /// Elements of a row.
+    /// The elements per row.
     pub width: u64,
-    /// Rows.
+    /// The number of rows.
     pub height: u64,
-    /// The context of the node; `None` for that of the launch.
+    /// The context of the node; `None` for the context of the launch.
     pub context: Option<u64>,
 }
 
 impl Fill {
-    /// Returns the fill of a fill node's parameters.
+    /// Returns the fill that the parameters of a fill node describe.
     pub fn from_parameters(p: &CUDA_MEMSET_NODE_PARAMS) -> Result<Self> {
         let (element, width, height) = (u64::from(p.elementSize), p.width as u64, p.height as u64);
         if !matches!(element, 1 | 2 | 4) || width == 0 || height == 0 {
@@ -205,7 +199,7 @@ impl Fill {
         Ok(Fill { to, value: p.value, element, width, height, context: None })
     }
 
-    /// Returns the parameters of the fill node.
+    /// Returns the parameters of a fill node.
     pub fn to_parameters(self) -> CUDA_MEMSET_NODE_PARAMS {
         CUDA_MEMSET_NODE_PARAMS {
             dst: self.to.start,
@@ -217,7 +211,7 @@ impl Fill {
         }
     }
 
-    /// Returns the destination; an error if it is not in live memory.
+    /// Returns the destination. Returns an error if it is not in live memory.
     pub fn place(&self, memory: &Memory) -> Result<Place> {
         let row = self.width.checked_mul(self.element).ok_or(Status::INVALID_VALUE)?;
         let bytes = self.to.span(row, self.height, 1).ok_or(Status::INVALID_VALUE)?;
@@ -228,16 +222,16 @@ impl Fill {
 /// The kind of a conditional node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Branching {
-    /// The first body runs if the condition is not 0, else the second one, if there is one.
+    /// Runs the first body if the condition is not 0, and otherwise the second one, if there is one.
     If,
-    /// The body runs as long as the condition is not 0.
+    /// Repeats the body while the condition is not 0.
     While,
-    /// The body with the number of the condition runs; none if there is no such body.
+    /// Runs the body with the number of the condition, if there is one.
     Switch,
 }
 
 impl Branching {
-    /// Returns the body to run, among `bodies` bodies.
+    /// Returns the index of the body to run; `None` if no body runs.
     pub fn choose(self, value: u32, bodies: usize) -> Option<usize> {
         let body = match self {
             Branching::If => usize::from(value == 0),
@@ -248,7 +242,7 @@ impl Branching {
         (body < bodies).then_some(body)
     }
 
-    /// Returns the kind as a word.
+    /// Returns the kind as a word, for reports.
     pub fn word(self) -> &'static str {
         match self {
             Branching::If => "if",
@@ -261,10 +255,10 @@ impl Branching {
 /// A conditional node.
 #[derive(Clone)]
 pub struct Conditional {
-    /// The condition, by handle.
+    /// The handle of the condition.
     pub handle: u64,
     pub kind: Branching,
-    /// The bodies, by handle. The program reads this list through a pointer.
+    /// The handles of the bodies. The program reads this list through a pointer, so it must not move.
     pub bodies: Box<[u64]>,
 }
 
@@ -278,18 +272,18 @@ pub struct MemoryOperation {
     pub value: u64,
 }
 
-/// The work of a memory operation.
+/// The kind of a memory operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryWork {
-    /// The value is written.
+    /// Writes the value.
     Write,
-    /// The wait ends when the value in memory, less this one, is not negative.
+    /// Waits until the value in memory minus this value is not negative.
     WaitReached,
-    /// The wait ends when the value in memory is this one.
+    /// Waits until the value in memory equals this value.
     WaitEqual,
-    /// The wait ends when the two have a bit in common.
+    /// Waits until the two values have a bit in common.
     WaitAnd,
-    /// The wait ends when some bit is in neither of the two.
+    /// Waits until some bit is set in neither value.
     WaitNor,
 }
 
@@ -308,60 +302,52 @@ impl MemoryOperation {
     }
 }
 
-/// A piece of work.
+/// An operation of a stream or a graph node.
 #[derive(Clone)]
 pub enum Op {
-    /// No work.
     Empty,
-    /// A kernel.
     Kernel(Launch),
-    /// A copy, with the parameters as the program passed them.
+    /// A copy, with the program's parameters.
     Copy(Copy),
-    /// A fill.
     Fill(Fill),
-    /// A function of the program.
+    /// A call of a function of the program.
     Host {
-        /// The function.
         function: unsafe extern "C" fn(*mut c_void),
-        /// Its argument.
         data: usize,
-        /// The memory that the program says that it touches.
+        /// The memory that the program declares the function to touch.
         touched: Touched,
     },
-    /// A meeting with work of other streams, devices or threads: a function of the program that is called until it says that it is
-    /// over, between which other work runs.
+    /// A rendezvous with other streams, devices or threads. The program's function is polled until the rendezvous
+    /// is over; other work runs between the calls.
     Meeting {
-        /// The function: returns 0 while the meeting lasts.
+        /// Returns 0 until the rendezvous is over.
         poll: unsafe extern "C" fn(*mut c_void) -> u32,
-        /// Its argument.
         data: usize,
     },
-    /// A graph inside the graph, by handle.
+    /// The handle of a child graph.
     Child(u64),
-    /// Graphs that run depending on a condition.
+    /// A conditional node.
     Conditional(Conditional),
     /// An allocation of the graph.
     Alloc {
-        /// Its address.
         address: u64,
-        /// Its length.
+        /// The length in bytes.
         bytes: u64,
-        /// Its device.
         device: usize,
-        /// The other devices that have access.
+        /// The other devices with access.
         peers: Vec<usize>,
     },
-    /// The free of the allocation at an address.
+    /// Frees the allocation at an address.
     Free(u64),
-    /// The record of an event.
+    /// Records an event.
     Record(u64),
-    /// The wait for an event.
+    /// Waits for an event.
     Wait(u64),
-    /// Waits for values in memory, and their writes, one after the other.
+    /// Memory operations, executed in order.
     Memory(Vec<MemoryOperation>),
-    /// The signals of semaphores, each with its value.
+    /// Signals semaphores, each with a value.
     Signal(Vec<(u64, u64)>),
-    /// The waits for semaphores, each with its value.
+    /// Waits for semaphores, each with a value.
     WaitSemaphore(Vec<(u64, u64)>),
 }
 
@@ -386,12 +372,12 @@ impl Op {
         }
     }
 
-    /// Returns true if it allocates or frees.
+    /// Returns true if the operation allocates or frees.
     pub fn is_memory(&self) -> bool {
         matches!(self, Op::Alloc { .. } | Op::Free(_))
     }
 
-    /// Returns the graphs inside the node, by handle.
+    /// Returns the handles of the graphs inside the node.
     pub fn graphs(&self) -> &[u64] {
         match self {
             Op::Child(child) => std::slice::from_ref(child),
@@ -400,7 +386,7 @@ impl Op {
         }
     }
 
-    /// Returns the kind as a word, for nodes without a name.
+    /// Returns the kind as a word, which names nodes without a name.
     pub fn word(&self) -> &'static str {
         match self {
             Op::Empty => "empty",

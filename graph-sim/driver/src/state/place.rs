@@ -1,20 +1,20 @@
-//! The addresses of a graph's allocations.
+//! The placement of a graph's allocations.
 //!
-//! The address of an allocation is chosen when the alloc node is added, and never changes. An allocation reuses the address
-//! of an earlier one only if a path leads from the earlier one's free node to the new alloc node at that moment. Edges
-//! added later do not count.
+//! The address of an allocation is chosen when its alloc node is added, and never changes. An allocation reuses
+//! the address of an earlier one only if, at that moment, a path leads from the earlier one's free node to the
+//! new alloc node. Edges added later are not considered. Among the free ranges that fit, the smallest is used
+//! (best fit).
 
 use std::collections::BTreeMap;
 
 use crate::base::status::Result;
 use crate::memory::Memory;
 
-/// A set of small numbers.
+/// A bit set of small numbers.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Row(Vec<u64>);
 
 impl Row {
-    /// Adds a number.
     pub fn insert(&mut self, at: usize) {
         if self.0.len() <= at / 64 {
             self.0.resize(at / 64 + 1, 0);
@@ -30,7 +30,7 @@ impl Row {
         self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
     }
 
-    /// Returns true if it is a superset of another set.
+    /// Returns true if this set is a superset of another one.
     pub fn holds(&self, other: &Row) -> bool {
         other.0.iter().enumerate().all(|(at, word)| word & !self.0.get(at).copied().unwrap_or(0) == 0)
     }
@@ -41,32 +41,30 @@ struct Hole {
     bytes: u64,
     /// The free nodes that must precede an alloc node in this range.
     freed: Row,
-    /// The device that has the memory.
     device: usize,
 }
 
-/// The addresses of a graph's allocations.
+/// The placement of a graph's allocations.
 #[derive(Default)]
 pub struct Placement {
-    /// Addresses of allocations that no node of the graph frees yet, with their lengths and alloc nodes.
+    /// The length and alloc node of each allocation that no node of this graph frees yet, by address.
     unfreed: BTreeMap<u64, (u64, u64)>,
-    /// The devices of the allocations that are not on the first one.
+    /// The devices of the allocations that are not on device 0.
     devices: BTreeMap<u64, usize>,
-    /// Allocations of `unfreed` that a node of another graph frees.
+    /// The number of free nodes in other graphs for each allocation in `unfreed`.
     elsewhere: BTreeMap<u64, u32>,
     holes: BTreeMap<u64, Hole>,
-    /// Ranges of addresses that the graph keeps.
+    /// The reserved address ranges of the graph.
     ranges: Vec<u64>,
     frees: usize,
 }
 
 impl Placement {
-    /// Returns the ranges of addresses that the graph keeps.
     pub fn ranges(&self) -> &[u64] {
         &self.ranges
     }
 
-    /// Chooses the address of an allocation; `freed` holds the free nodes that precede its node.
+    /// Chooses the address of an allocation. `freed` holds the free nodes that precede its alloc node.
     pub fn allocate(
         &mut self,
         memory: &mut Memory,
@@ -100,7 +98,7 @@ impl Placement {
         Ok(address)
     }
 
-    /// Returns true if the graph has an allocation at an address that no node frees yet, here or in another graph.
+    /// Returns true if the graph has an allocation at an address that no node of any graph frees yet.
     pub fn can_free(&self, address: u64) -> bool {
         self.unfreed.contains_key(&address) && !self.elsewhere.contains_key(&address)
     }
@@ -110,7 +108,7 @@ impl Placement {
         self.unfreed.contains_key(&address)
     }
 
-    /// Records that a node of this graph frees the allocation at an address; returns the free node's number.
+    /// Records that a node of this graph frees the allocation at an address. Returns the number of the free node.
     pub fn free(&mut self, address: u64) -> usize {
         let number = self.frees;
         self.frees += 1;
@@ -123,11 +121,11 @@ impl Placement {
         number
     }
 
-    /// Merges a hole with its neighbours: an alloc node in it must follow all of their frees. Holes of different ranges are
-    /// never adjacent, since ranges have gaps between them.
+    /// Adds a hole and merges it with its neighbours. An alloc node in a merged hole must follow the free nodes
+    /// of all parts. Holes of different reserved ranges are never adjacent, since reserved ranges have gaps
+    /// between them.
     fn insert_hole(&mut self, mut address: u64, mut bytes: u64, mut freed: Row, device: usize) {
         if let Some((&before, hole)) = self.holes.range(..address).next_back() {
-            // The order of the two frees is irrelevant, since the union contains both.
             if before + hole.bytes == address {
                 freed.join(&hole.freed);
                 (address, bytes) = (before, hole.bytes + bytes);
@@ -143,7 +141,8 @@ impl Placement {
         self.holes.insert(address, Hole { bytes, freed, device });
     }
 
-    /// Records that a node of another graph frees the allocation at an address, or, with `false`, that it no longer does.
+    /// Records that a node of another graph frees the allocation at an address, or with `false` that it no longer
+    /// does.
     pub fn free_elsewhere(&mut self, address: u64, does: bool) {
         let count = self.elsewhere.entry(address).or_default();
         *count = if does { *count + 1 } else { count.saturating_sub(1) };

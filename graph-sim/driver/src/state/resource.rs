@@ -1,4 +1,4 @@
-//! Devices, contexts, streams, events, memory pools and user objects.
+//! Devices, contexts, streams, events, memory pools, semaphores and user objects.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -6,58 +6,52 @@ use std::time::Instant;
 
 use crate::base::status::Status;
 
-/// A device.
 pub struct Device {
-    /// Its primary context.
+    /// The primary context.
     pub primary: u64,
-    /// The number of times that the context is retained.
+    /// The number of times that the primary context is retained.
     pub retained: u32,
-    /// The default pool.
     pub default_pool: u64,
-    /// The pool that `cuMemAllocAsync` takes from.
+    /// The pool from which `cuMemAllocAsync` allocates.
     pub current_pool: u64,
-    /// Bytes of graphs' live allocations: current, and the maximum.
+    /// The bytes of live graph allocations: current and peak.
     pub graph_used: (u64, u64),
-    /// Bytes reserved by graphs: current, and the maximum.
+    /// The bytes that graphs have reserved: current and peak.
     pub graph_reserved: (u64, u64),
 }
 
-/// A context.
 pub struct Context {
-    /// Its device.
     pub device: usize,
-    /// The error of a kernel that broke it.
+    /// The error of the kernel that broke the context.
     pub broken: Option<Status>,
-    /// True if it is its device's primary one.
+    /// True if this is the primary context of its device.
     pub primary: bool,
-    /// Its creation flags.
     pub flags: u32,
-    /// The values of `cuCtxSetLimit`.
+    /// The limits set with `cuCtxSetLimit`.
     pub limits: [usize; 7],
-    /// Contexts whose memory its kernels may touch.
+    /// The contexts whose memory the kernels of this one may access.
     pub peers: BTreeSet<u64>,
 }
 
 impl Context {
-    /// Returns a fresh context.
+    /// Returns a new context.
     pub fn new(device: usize, primary: bool, flags: u32) -> Self {
         let limits = [1024, 1 << 20, 8 << 20, 2, 2048, 128, 0];
         Context { device, broken: None, primary, flags, limits, peers: BTreeSet::new() }
     }
 }
 
-/// A semaphore of another API.
+/// A semaphore imported from another API.
 pub struct Semaphore {
-    /// True if its value counts up; false if it is signalled or not, 1 or 0.
+    /// True for a timeline semaphore, whose value only rises. False for a binary one, whose value is 0 or 1.
     pub counts: bool,
-    /// Its value.
     pub value: u64,
-    /// The file descriptor that the driver has taken over.
+    /// The file descriptor that the driver owns.
     pub _descriptor: Option<OwnedFd>,
 }
 
 impl Semaphore {
-    /// Ends a wait, if the semaphore has reached the value. A wait takes the signal of one that does not count.
+    /// Returns true if a wait for the value can end. This consumes the signal of a binary semaphore.
     pub fn take(&mut self, value: u64) -> bool {
         match self.counts {
             true => self.value >= value,
@@ -74,67 +68,53 @@ impl Semaphore {
     }
 }
 
-/// A stream.
 pub struct Stream {
-    /// Its context.
     pub context: u64,
-    /// Its creation flags.
     pub flags: u32,
-    /// Its priority.
     pub priority: i32,
 }
 
-/// An event.
 pub struct Event {
-    /// Its context.
     pub context: u64,
-    /// Its creation flags.
     pub flags: u32,
-    /// The time of its last record.
+    /// The time of the last record.
     pub recorded: Option<Instant>,
-    /// The captured nodes that it represents, if a capture recorded it last.
+    /// The captured nodes that the event stands for, if a capture recorded it last.
     pub captured: Option<CapturedPoint>,
 }
 
 /// The last nodes of a captured stream.
 #[derive(Clone)]
 pub struct CapturedPoint {
-    /// The capture.
     pub capture: u64,
-    /// The nodes.
     pub nodes: Vec<u64>,
 }
 
-/// A memory pool.
 pub struct Pool {
-    /// The device of its memory.
     pub device: usize,
-    /// True if it is a device's own, which cannot be destroyed.
+    /// True if this is the default pool of a device, which cannot be destroyed.
     pub default: bool,
     /// The release threshold in bytes.
     pub threshold: u64,
-    /// The three attributes of reuse.
+    /// The three reuse attributes.
     pub reuse: [u32; 3],
-    /// Bytes in use: current, and the maximum.
+    /// The bytes in use: current and peak.
     pub used: (u64, u64),
-    /// Bytes reserved: current, and the maximum.
+    /// The bytes reserved: current and peak.
     pub reserved: (u64, u64),
-    /// The other devices that have access to its memory.
+    /// The other devices with access to the pool's memory.
     pub access: BTreeSet<usize>,
 }
 
-/// A user object: a resource that graphs keep alive for the program.
+/// A user object: a resource of the program that graphs keep alive.
 pub struct UserObject {
-    /// The program's pointer.
     pub data: usize,
-    /// Its destructor.
     pub destroy: Option<unsafe extern "C" fn(*mut std::ffi::c_void)>,
-    /// The number of references.
     pub references: u64,
 }
 
 impl Pool {
-    /// Returns a pool on a device.
+    /// Returns an empty pool on a device.
     pub fn new(device: usize, default: bool) -> Self {
         Pool {
             device,
@@ -155,13 +135,13 @@ impl Pool {
         self.reserved.1 = self.reserved.1.max(self.reserved.0);
     }
 
-    /// Counts a free; memory over the threshold is released.
+    /// Counts a free, and releases reserved memory above the threshold.
     pub fn give(&mut self, bytes: u64) {
         self.used.0 = self.used.0.saturating_sub(bytes);
         self.trim(self.threshold);
     }
 
-    /// Releases reserved memory over `keep` bytes that is not in use.
+    /// Releases unused reserved memory until `keep` bytes are left.
     pub fn trim(&mut self, keep: u64) {
         let floor = self.used.0.next_multiple_of(32 << 20);
         self.reserved.0 = self.reserved.0.min(floor.max(keep));

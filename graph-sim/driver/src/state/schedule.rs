@@ -1,8 +1,8 @@
-//! Topological orders of a launch, and the precedence relation of its nodes.
+//! The schedule of a launch: topological orders of its steps, and the precedence relation of its nodes.
 
 use std::ops::Range;
 
-/// A pseudo-random generator: SplitMix64.
+/// A pseudo-random number generator (SplitMix64).
 #[derive(Clone)]
 pub struct Random(u64);
 
@@ -21,20 +21,20 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below a bound, which must not be 0.
+    /// Returns a number in `0..bound`. `bound` must not be 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.draw() % bound as u64) as usize
     }
 }
 
-/// A ready list of events: an event becomes ready when all its predecessors are done.
+/// A ready list: an event becomes ready when all its predecessors are done.
 pub struct Ready {
     waits: Vec<usize>,
     successors: Vec<Vec<usize>>,
 }
 
 impl Ready {
-    /// Returns the list with nothing done, and the events that are ready from the start.
+    /// Returns the list with no event done, and the events without predecessors.
     pub fn new(predecessors: &[Vec<usize>]) -> (Self, Vec<usize>) {
         let count = predecessors.len();
         let mut waits = vec![0usize; count];
@@ -47,7 +47,7 @@ impl Ready {
         (Ready { waits, successors }, first)
     }
 
-    /// Marks an event as done; returns the events that become ready.
+    /// Marks an event as done and returns the events that become ready.
     pub fn done(&mut self, event: usize) -> impl Iterator<Item = usize> {
         let Ready { waits, successors } = self;
         successors[event].iter().copied().filter(|&next| {
@@ -57,8 +57,8 @@ impl Ready {
     }
 }
 
-/// Returns a topological order of nodes given by their predecessors; `None` if there is a cycle. Without a generator the
-/// lowest ready number comes first.
+/// Returns a topological order of nodes given by their predecessors; `None` if there is a cycle. Without a
+/// generator, the lowest ready number comes first.
 pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<usize>> {
     order_with(predecessors, random, |_| false)
 }
@@ -94,22 +94,21 @@ fn order_with(
     (order.len() == count).then_some(order)
 }
 
-/// A step of a launch.
+/// A step of a launch: the start or the end of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A node starts: with `overlapped`, a kernel starts before its predecessors have ended.
+    /// The start of a node.
     Start {
-        /// The node.
         node: usize,
-        /// True if the kernel runs before its predecessors have ended; false if the step only marks the start.
+        /// True if the kernel runs up to its wait before its predecessors have ended. False if the step only
+        /// marks the start.
         overlapped: bool,
     },
-    /// A node runs to its end.
+    /// The rest of the node, to its end.
     Finish(usize),
 }
 
 impl Step {
-    /// Returns its node.
     pub fn node(self) -> usize {
         match self {
             Step::Start { node, .. } | Step::Finish(node) => node,
@@ -117,26 +116,26 @@ impl Step {
     }
 }
 
-/// The steps of a launch, with their predecessors.
+/// The steps of a launch and their predecessors.
 pub struct Plan {
-    /// The steps, in no order.
+    /// The steps, unordered.
     pub steps: Vec<Step>,
-    /// For each step its predecessors.
+    /// The predecessors of each step.
     pub before: Vec<Vec<usize>>,
     random: Option<Random>,
 }
 
 impl Plan {
-    /// Returns the steps of a graph with these edges. Without programmatic edges nodes only finish. With a generator, some
-    /// consumers of programmatic edges start before their producers have run.
+    /// Returns the steps of a graph with these edges. Without programmatic edges, a node has a single step. With
+    /// a generator, some consumers of programmatic edges start before their producers have run.
     #[cfg(test)]
     pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], random: Option<Random>) -> Self {
         let starts = programmatic.iter().any(|before| !before.is_empty());
         Plan::of(full, programmatic, 0..full.len(), starts, random)
     }
 
-    /// Returns the steps of some nodes of a graph, along the edges between them. Nodes have a step for their start if
-    /// `starts` is true, which is required if there are programmatic edges between them.
+    /// Returns the steps of some nodes of a graph, with the edges between these nodes. If `starts` is true, each
+    /// node has a step for its start; this is required if there are programmatic edges between the nodes.
     pub fn of(
         full: &[Vec<usize>],
         programmatic: &[Vec<usize>],
@@ -152,7 +151,6 @@ impl Plan {
             let before = full[nodes.clone()].iter().map(own).collect();
             return Plan { steps: nodes.map(Step::Finish).collect(), before, random };
         }
-        // Each node is two events: its start, and its end.
         let start = |node: usize| 2 * (node - nodes.start);
         let end = |node: usize| start(node) + 1;
         let (mut steps, mut events) = (Vec::new(), Vec::new());
@@ -172,23 +170,23 @@ impl Plan {
         Plan { steps, before: events, random }
     }
 
-    /// Returns the numbers of the steps in a topological order; `None` if there is a cycle.
+    /// Returns the indices of the steps in a topological order; `None` if there is a cycle.
     pub fn order(&self) -> Option<Vec<usize>> {
-        // A kernel that may start before its predecessors is run first, so that it observes the state without their
-        // effects.
+        // A kernel that may start early runs first, so that it observes memory without the effects of its
+        // predecessors.
         let overlapped = |event: usize| matches!(self.steps[event], Step::Start { overlapped: true, .. });
         order_with(&self.before, self.random.clone(), overlapped)
     }
 }
 
-/// The ancestors of each node, as rows of bits.
+/// The ancestors of each node, as bit rows.
 pub struct Precedence {
     words: usize,
     rows: Vec<u64>,
 }
 
 impl Precedence {
-    /// Returns the transitive closure of predecessors, given in any topological order.
+    /// Returns the transitive closure of the predecessors. `order` is any topological order.
     pub fn new(predecessors: &[Vec<usize>], order: &[usize]) -> Self {
         let words = predecessors.len().div_ceil(64);
         let mut rows = vec![0u64; words * predecessors.len()];
@@ -203,7 +201,7 @@ impl Precedence {
         Precedence { words, rows }
     }
 
-    /// Returns true if a path leads from one node to another.
+    /// Returns true if a path leads from `first` to `second`.
     pub fn before(&self, first: usize, second: usize) -> bool {
         self.rows[second * self.words + first / 64] >> (first % 64) & 1 == 1
     }

@@ -1,8 +1,8 @@
-//! The scopes of an instance: its graph, and the bodies of its conditional nodes. The nodes of a scope, those of child
-//! graphs included, run together: those of a body once in each run of the body.
+//! The scopes of an instance: the graph, and the bodies of its conditional nodes.
 //!
-//! A conditional node is two nodes of its scope: an entry, directly followed by an exit. All nodes of its bodies are
-//! between them in the precedence of nodes, and no other edge crosses the boundary of a body.
+//! The nodes of a scope, including those of child graphs, run together: those of a body once per run of the body.
+//! A conditional node is two nodes of its scope: an entry, directly followed by an exit. In the precedence
+//! relation, all nodes of its bodies lie between the two, and no other edge crosses the boundary of a body.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,20 +12,20 @@ use super::op::Branching;
 /// A graph whose nodes run together.
 #[derive(Debug)]
 pub struct Scope {
-    /// Its own nodes.
+    /// The scope's own nodes.
     pub nodes: Range<usize>,
-    /// The end of its nodes and of the nodes of the scopes inside it.
+    /// The end of the scope's nodes and of those of the scopes inside it.
     pub end: usize,
-    /// The entry of the conditional node that contains the body, and the number of the body.
+    /// The body that the scope is; `None` for the graph itself.
     pub parent: Option<BranchBody>,
 }
 
 /// A body of a conditional node.
 #[derive(Clone, Copy, Debug)]
 pub struct BranchBody {
-    /// The entry of the node.
+    /// The entry of the conditional node.
     pub entry: usize,
-    /// The number of the body.
+    /// The index of the body.
     pub body: usize,
 }
 
@@ -33,7 +33,7 @@ pub struct BranchBody {
 #[derive(Debug)]
 pub struct Branch {
     pub kind: Branching,
-    /// Its bodies, as indices of [`Scopes::list`].
+    /// The bodies, as indices into [`Scopes::list`].
     pub bodies: Vec<usize>,
 }
 
@@ -47,16 +47,16 @@ impl Branch {
 /// The scopes of an instance.
 #[derive(Default, Debug)]
 pub struct Scopes {
-    /// The scopes, each directly before those inside it. The first is the graph.
+    /// The scopes, each directly before those inside it. The first one is the graph.
     pub list: Vec<Scope>,
-    /// Conditional nodes by their entries.
+    /// The conditional nodes by their entries.
     pub branches: BTreeMap<usize, Branch>,
-    /// The scope of each buffer. The live range of the buffer is within one run of the scope.
+    /// The scope of each buffer. The live range of the buffer lies within one run of the scope.
     pub buffers: Vec<usize>,
 }
 
 impl Scopes {
-    /// Adds a scope, whose parent has been added.
+    /// Adds a scope. Its parent must have been added before.
     pub fn add(&mut self, nodes: Range<usize>, parent: Option<BranchBody>) {
         if let Some(branch) = parent.and_then(|parent| self.branches.get_mut(&parent.entry)) {
             branch.bodies.push(self.list.len());
@@ -75,23 +75,21 @@ impl Scopes {
         self.list.partition_point(|scope| scope.nodes.start <= node).saturating_sub(1)
     }
 
-    /// Returns the bodies that contain a node, from the inside out: the entries of their conditional nodes, and the numbers
-    /// of the bodies.
+    /// Returns the bodies that contain a node, innermost first.
     pub fn around(&self, node: usize) -> impl Iterator<Item = BranchBody> {
         let parent = |node: usize| self.list.get(self.of(node)).and_then(|scope| scope.parent);
         std::iter::successors(parent(node), move |outer| parent(outer.entry))
     }
 
-    /// Returns true if the nodes are in different bodies of one conditional node, so that a run of it runs at most one of
-    /// them.
+    /// Returns true if two nodes are in different bodies of one conditional node, so that one run of it runs at
+    /// most one of them.
     pub fn exclude(&self, a: usize, b: usize) -> bool {
         let others: BTreeMap<usize, usize> = self.around(b).map(|outer| (outer.entry, outer.body)).collect();
-        // The innermost conditional node that contains both. Further out they are in the same body.
         let common = self.around(a).find_map(|outer| Some((outer.body, *others.get(&outer.entry)?)));
         common.is_some_and(|(body, other)| body != other)
     }
 
-    /// Returns the nodes of the innermost common scope that are or contain two nodes.
+    /// Lifts two nodes to their innermost common scope: returns the nodes of that scope that are or contain them.
     pub fn in_common(&self, a: usize, b: usize) -> (usize, usize) {
         let chain = |node: usize| std::iter::once(node).chain(self.around(node).map(|outer| outer.entry));
         let others: Vec<(usize, usize)> = chain(b).map(|node| (self.of(node), node)).collect();
@@ -124,8 +122,8 @@ impl Scopes {
 mod tests {
     use super::*;
 
-    /// Node 0 and a loop (1, 2). Its body has 3, a switch (4, 5) and 6. The bodies of the switch have 7, nothing, and 8 and
-    /// 9.
+    /// Node 0 and a loop (1, 2). The loop's body has 3, a switch (4, 5) and 6. The bodies of the switch have 7,
+    /// nothing, and 8 and 9.
     fn nested() -> Scopes {
         let mut scopes = Scopes::default();
         scopes.add(0..3, None);

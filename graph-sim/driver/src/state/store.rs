@@ -1,7 +1,7 @@
-//! The state of the driver, behind one lock.
+//! The driver's state, under one lock.
 //!
-//! Work completes when it is enqueued, before the call returns. This is a legal schedule of every program, in which streams
-//! never overlap. The lock is released while functions of the program run.
+//! Work completes before the call that enqueues it returns. This is a legal schedule of every program: one in
+//! which streams never overlap. The lock is released while functions of the program run.
 
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ use crate::base::table::Table;
 use crate::base::types::{STREAM_LEGACY, STREAM_PER_THREAD};
 use crate::memory::Memory;
 
-/// How work is run.
+/// The options of execution.
 pub struct ScheduleOptions {
     /// The seed of the schedules.
     pub seed: u64,
-    /// True if nodes of a graph that no path orders run at the same time.
+    /// True if unordered nodes of a graph run concurrently.
     pub parallel: bool,
-    /// The longest time that a launch waits for a value or a semaphore, in milliseconds.
+    /// The timeout in milliseconds of a launch that waits for a value or a semaphore.
     pub patience: u64,
 }
 
@@ -32,35 +32,27 @@ pub struct ScheduleOptions {
 pub struct State {
     /// True if `cuInit` was called.
     pub initialised: bool,
-    /// The devices.
     pub devices: Vec<Device>,
-    /// Contexts.
     pub contexts: Table<Context>,
-    /// Streams.
     pub streams: Table<Stream>,
-    /// Events.
     pub events: Table<Event>,
     /// Modules and linkers.
     pub code: LoadedCode,
-    /// Graphs with their nodes and handles.
+    /// Graphs, their nodes and conditional handles.
     pub definitions: GraphDefinitions,
-    /// Instantiated graphs.
     pub execs: Table<Exec>,
-    /// Memory pools.
     pub pools: Table<Pool>,
-    /// User objects.
     pub objects: Table<UserObject>,
-    /// Semaphores of other APIs.
+    /// Semaphores imported from other APIs.
     pub semaphores: Table<Semaphore>,
-    /// Memory of all devices.
+    /// The memory of all devices.
     pub memory: Memory,
-    /// Stream captures that are under way.
+    /// The active stream captures.
     pub captures: Captures,
-    /// Numbers captures, graphs and execs for their `GetId` calls.
+    /// The last id given to a capture, graph or instance, for their `GetId` calls.
     pub ids: u64,
-    /// How work is run.
     pub options: ScheduleOptions,
-    /// The contexts whose work looks as if it were not over.
+    /// The contexts whose finished work is reported as pending.
     pub held: BTreeSet<u64>,
 }
 
@@ -104,17 +96,15 @@ impl State {
         state
     }
 
-    /// Returns an instance.
     pub fn exec(&self, exec: u64) -> Result<&Exec> {
         self.execs.get(exec).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Returns an instance to change.
     pub fn exec_mut(&mut self, exec: u64) -> Result<&mut Exec> {
         self.execs.get_mut(exec).ok_or(Status::INVALID_VALUE)
     }
 
-    /// Returns the device of an ordinal.
+    /// Returns the index of a device ordinal.
     pub fn device(&self, ordinal: i32) -> Result<usize> {
         usize::try_from(ordinal)
             .ok()
@@ -122,7 +112,7 @@ impl State {
             .ok_or(Status::INVALID_DEVICE)
     }
 
-    /// Returns a live context. A primary context lives while it is retained.
+    /// Returns a live context. A primary context is live while it is retained.
     pub fn context(&self, handle: u64) -> Result<&Context> {
         let context = self.contexts.get(handle).ok_or(Status::INVALID_CONTEXT)?;
         let device = &self.devices[context.device];
@@ -144,7 +134,8 @@ impl State {
         Ok(self.context(current)?.device)
     }
 
-    /// Returns the context of a stream. The null, legacy and per-thread streams belong to the calling thread's context.
+    /// Returns the context of a stream. The null, legacy and per-thread streams belong to the calling thread's
+    /// context.
     pub fn stream_context(&self, stream: u64) -> Result<u64> {
         match stream {
             0 | STREAM_LEGACY | STREAM_PER_THREAD => self.current(),
@@ -159,7 +150,7 @@ impl State {
         }
     }
 
-    /// Returns a number that no other object has.
+    /// Returns an id that no other object has.
     pub fn id(&mut self) -> u64 {
         self.ids += 1;
         self.ids

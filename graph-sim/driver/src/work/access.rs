@@ -1,11 +1,11 @@
-//! The access of devices to memory, their own and that of peers.
+//! Access rights of devices to memory, their own and that of peers.
 
 use crate::memory::{Allocation, Kind};
 use crate::state::State;
 
-/// Returns true if work of a context may touch an allocation. Pinned and managed memory is accessible to all; memory of pools and
-/// of graphs, and mapped memory, to the devices that were given access; other memory to its device, and to contexts that were
-/// given access.
+/// Returns true if work of a context may access an allocation. Pinned and managed memory is open to all contexts.
+/// Pool, graph and mapped memory is open to the devices that were granted access. Other memory is open to its own
+/// device, and to contexts that were granted access.
 pub fn may_touch(state: &State, context: u64, found: &Allocation) -> bool {
     let Some(own) = state.contexts.get(context) else { return false };
     match found.kind {
@@ -20,7 +20,7 @@ pub fn may_touch(state: &State, context: u64, found: &Allocation) -> bool {
     }
 }
 
-/// Returns what a report adds about an access that is illegal because of the device; nothing if it is not.
+/// Returns the part of a report that explains why the device may not access the memory; empty if it may.
 pub fn explain(state: &State, context: u64, found: &Allocation) -> String {
     let Some(own) = state.contexts.get(context) else { return String::new() };
     if may_touch(state, context, found) || found.device == own.device {

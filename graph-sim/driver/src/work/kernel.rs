@@ -1,4 +1,7 @@
 //! Kernel launches: the driver's checks before a launch, and its run by the interpreter.
+//!
+//! [`check`] is made when a launch is enqueued or added to a graph. [`run`] passes a view of the memory to
+//! the interpreter and turns its faults and conflicts into reports.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,16 +22,16 @@ use crate::state::op::Launch;
 
 use super::access;
 
-/// The launch attribute that asks for a cooperative launch.
+/// The launch attribute `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
 pub const COOPERATIVE: u32 = 2;
-/// Limits of a launch, on every device.
+/// The maximum size of a block, on every device.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-/// The most threads of a block.
+/// The maximum number of threads in a block.
 pub const MAX_THREADS: u32 = 1024;
-/// The most blocks of a grid.
+/// The maximum size of a grid.
 pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 
-/// Checks the configuration of a launch, as the driver does when it is enqueued.
+/// Checks the configuration of a launch, as the driver does when the launch is enqueued.
 pub fn check(state: &State, launch: &Launch) -> Result {
     let function = state.code.function(launch.function)?;
     let kernel = function.kernel();
@@ -81,8 +84,8 @@ pub fn check(state: &State, launch: &Launch) -> Result {
     check_residency(state, launch)
 }
 
-/// Checks that the device holds all blocks of a cooperative launch at once. As measured (580, CUDA 13.0), the driver
-/// does so whenever the attribute or the shape of a node is set, in an exec too.
+/// Checks that all blocks of a cooperative launch can be resident at once. Measured on driver 580 (CUDA 13.0):
+/// the driver checks this whenever the attribute or the shape of a node is set, in an instance as well.
 pub fn check_residency(state: &State, launch: &Launch) -> Result {
     if !is_cooperative(launch) {
         return Ok(());
@@ -98,14 +101,15 @@ pub fn check_residency(state: &State, launch: &Launch) -> Result {
     Err(log::say(
         Status::COOPERATIVE_LAUNCH_TOO_LARGE,
         format!(
-            "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device holds {most} at once, \
+            "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device \
+             holds {most} at once, \
              {each} on each of {MULTIPROCESSORS} multiprocessors",
             state.code.function(launch.function)?.kernel().name
         ),
     ))
 }
 
-/// Returns the number of blocks that a multiprocessor holds at once.
+/// Returns the number of blocks that can be resident on a multiprocessor.
 pub fn resident_blocks(state: &State, function: u64, block: i32, shared: usize) -> Result<usize> {
     let entry = state.code.function(function)?;
     if block <= 0 || block as u32 > entry.kernel().max_threads.unwrap_or(MAX_THREADS) {
@@ -123,7 +127,7 @@ pub fn resident_blocks(state: &State, function: u64, block: i32, shared: usize) 
     Ok((device.threads as usize / threads).min(device.blocks as usize).min(by_shared).min(by_registers))
 }
 
-/// The cluster of a launch.
+/// Returns the cluster size of a launch.
 fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
     const CLUSTER: u32 = 4;
     let set = launch
@@ -133,28 +137,27 @@ fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
     set.or(kernel.required_cluster)
 }
 
-/// The launching node, or a member of a batched node.
+/// The graph node that runs a launch, or a member of a batched node.
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Returns the name of the buffer at an address.
     pub buffer: &'a dyn Fn(u64) -> Option<String>,
-    /// Its blocks; `None` for all.
+    /// The blocks that run; `None` for all.
     pub blocks: Option<Blocks>,
-    /// The conditions of its graph.
+    /// The conditions of the graph.
     pub conditions: &'a Conditions,
 }
 
-/// The memory that a kernel may touch.
+/// The memory that a kernel may access: the [`interp::Memory`] of one launch.
 struct View<'a> {
     state: &'a State,
     memory: &'a Memory,
-    /// True if other work runs at the same time, so that the kernel needs marks of its own.
+    /// True if other work runs concurrently, so that the kernel needs marks of its own.
     beside: bool,
-    /// The allocations that the kernel has looked up: it can have touched no others.
+    /// The allocations that the kernel has looked up. It can have touched no others.
     seen: Mutex<BTreeMap<u64, Seen>>,
-    /// The conditions of the graph; `None` in a stream.
+    /// The conditions of the graph; `None` for a launch in a stream.
     conditions: Option<&'a Conditions>,
     /// The context of the kernel.
     context: u64,
@@ -166,15 +169,15 @@ struct View<'a> {
 
 /// A condition that a kernel has set.
 struct Set {
-    /// The last value, with its thread.
+    /// The last value, and the thread that set it.
     last: (u32, Setter),
-    /// Flags of accesses, as in [`Done::touched`].
+    /// The access flags, as in [`Done::touched`].
     flags: u8,
-    /// True if two threads, which nothing orders, have set other values.
+    /// True if two unordered threads set different values.
     raced: bool,
 }
 
-/// An allocation that a kernel has looked up, with the kernel's own marks, if it has any.
+/// An allocation that a kernel has looked up, with the kernel's own marks if it needs them.
 struct Seen {
     backing: Arc<Backing>,
     own: Option<Marks>,
@@ -187,7 +190,8 @@ impl Seen {
 }
 
 impl View<'_> {
-    /// Managed memory is accessible as it is attached; for other memory see [`access::may_touch`].
+    /// Returns true if the kernel may access an allocation. For managed memory this depends on its association;
+    /// for other memory see [`access::may_touch`].
     fn may_touch(&self, found: &Allocation) -> bool {
         let concurrent = config().concurrent;
         let open = |managed: &Arc<Managed>| managed.is_open_to(self.stream, concurrent);
@@ -199,7 +203,7 @@ impl interp::Memory for View<'_> {
     fn region(&self, address: u64) -> Option<Region> {
         let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
         let backing = &found.backing;
-        // Accesses to the addresses of a multicast object, except by `multimem`, are undefined.
+        // Accesses to a multicast mapping other than by `multimem` are undefined.
         if backing.is_multicast() {
             return None;
         }
@@ -234,7 +238,7 @@ impl interp::Memory for View<'_> {
         }
         let flags = if by.pre_wait { WRITTEN << PRE_WAIT } else { WRITTEN };
         let mut all = self.set.lock().unwrap_or_else(PoisonError::into_inner);
-        // Under the lock, so that the last value of the list is the condition's.
+        // Under the lock, so that the condition has the last value of the list.
         condition.set(value);
         let set = all.entry(handle).or_insert(Set { last: (value, by), flags, raced: false });
         set.flags |= flags;
@@ -244,34 +248,36 @@ impl interp::Memory for View<'_> {
     }
 }
 
-/// The part of a kernel that is run.
+/// The part of a kernel to run.
 pub enum Part {
     /// The whole kernel.
     Whole {
-        /// True if programmatic edges lead to it: under another schedule it may begin before its predecessors have ended.
+        /// True if programmatic edges lead to it. Under another schedule it may start before its predecessors
+        /// have ended.
         dependent: bool,
     },
-    /// As much as can run before the predecessors along programmatic edges have ended.
+    /// The part before the wait for predecessors along programmatic edges.
     UntilWait,
-    /// The rest, after those have ended.
+    /// The rest, after those predecessors have ended.
     Rest(Paused),
 }
 
 /// The effects of a kernel.
 #[derive(Default)]
 pub struct Done {
-    /// The bytes that it touched; flags of accesses before its wait are shifted by [`PRE_WAIT`](interp::PRE_WAIT).
+    /// The bytes that it touched. The flags of accesses before its wait are shifted by
+    /// [`PRE_WAIT`](interp::PRE_WAIT).
     pub touched: Touched,
-    /// The instructions that touched memory before that wait.
+    /// The instructions that touched memory before the wait.
     pub pre_wait: Vec<PreWait>,
-    /// True if any of its threads executed the wait.
+    /// True if a thread executed the wait.
     pub waited: bool,
     /// The paused rest, if only a part was run.
     pub paused: Option<Paused>,
 }
 
-/// Runs a kernel or a part of it. The touched bytes are collected for nodes only. The effects are returned also if the
-/// kernel fails. `beside` is true if other work runs at the same time.
+/// Runs a kernel or a part of it. Returns its effects even if it fails. Collects the touched bytes only for graph
+/// nodes. `beside` is true if other work runs concurrently.
 pub fn run(
     state: &State,
     launch: &Launch,
@@ -335,7 +341,7 @@ pub fn run(
     (done, result)
 }
 
-/// Returns the report of a kernel that does not exist any more.
+/// Returns the report about a kernel whose module was unloaded.
 fn gone(node: Option<Node>) -> Report {
     Report {
         kind: "unloaded",
@@ -345,7 +351,7 @@ fn gone(node: Option<Node>) -> Report {
     }
 }
 
-/// Interprets a kernel or a part of it. Returns its conflicts, and writes its other effects to `done`.
+/// Interprets a kernel or a part of it. Returns its conflicts, and adds its other effects to `done`.
 fn interpret(
     work: &interp::Launch,
     view: &View,
@@ -369,8 +375,8 @@ fn interpret(
     }
 }
 
-/// Takes the flags of accesses off the shadow, so that the next node does not find them, and collects them if they are wanted.
-/// Returns true if threads have set one condition to different values.
+/// Clears the access flags in the shadow, so that the next node does not find them, and collects them if `wanted`
+/// is true. Returns true if threads set one condition to different values.
 fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
     let device = view.state.contexts.get(view.context).map(|context| context.device);
     for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -398,7 +404,8 @@ pub fn is_cooperative(launch: &Launch) -> bool {
     launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0)
 }
 
-/// Reports threads that set one condition to different values: as a warning, or as the error that ends the launch.
+/// Reports threads that set one condition to different values: as a warning, or as the error that ends the
+/// launch.
 fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
     let strict = config().strict;
     let report = Report {
@@ -414,7 +421,8 @@ fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
     Ok(())
 }
 
-/// Reports conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
+/// Reports conflicts between a kernel's threads: all as warnings, or the first one as the error that ends the
+/// launch.
 fn file_conflicts(
     state: &State,
     context: u64,
@@ -439,7 +447,7 @@ fn file_conflicts(
     }
 }
 
-/// Returns the report of a fault, with the status of the driver.
+/// Returns the report of a fault, with the driver's error code.
 fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option<Node>) -> Report {
     let (kind, status) = match fault.kind {
         FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
@@ -471,7 +479,8 @@ fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option
     Report { kind, status, nodes: node.iter().map(|node| node.name.to_owned()).collect(), text }
 }
 
-/// Describes the allocation at an address, or the one before it, by the name of the node's buffer at its end if there is one.
+/// Describes the allocation at an address, or the one before it. Uses the name of the node's buffer at its end,
+/// if there is one.
 fn describe(memory: &Memory, address: u64, name: impl Fn(u64) -> Option<String>) -> String {
     if let Some(found) = memory.find(address) {
         return found.describe();

@@ -1,4 +1,7 @@
-//! Waits for values in memory and for semaphores, and the work that ends them.
+//! Waits: memory operations, semaphores, and rendezvous that the program polls.
+//!
+//! A wait releases the lock while it polls, so that other threads can end it. It fails with a `deadlock` report
+//! after the timeout.
 
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
@@ -12,20 +15,18 @@ use crate::memory::{self, ATOMIC, Kind, READ, Touched};
 use crate::state::op::{MemoryOperation, MemoryWork, Op};
 use crate::state::{self, State};
 
-/// The function of a meeting, and its argument.
+/// The poll function of a rendezvous and its argument.
 #[derive(Clone, Copy)]
 pub struct Poll {
-    /// Returns whether the meeting is over.
+    /// Returns 0 until the rendezvous is over.
     pub function: unsafe extern "C" fn(*mut c_void) -> u32,
-    /// The argument.
     pub data: usize,
 }
 
 type Guard = std::sync::MutexGuard<'static, State>;
 type Checked = std::result::Result<(), Report>;
 
-/// Runs memory operations, or the signals of semaphores and the waits for them. The lock is released while a wait lasts, so that other
-/// threads end it. A wait that lasts longer than the patience is an error.
+/// Runs memory operations, or signals of semaphores and waits for them.
 pub fn run(mut state: Guard, op: &Op, name: &str, touched: &mut Touched) -> (Guard, Checked) {
     let mut result = Ok(());
     match op {
@@ -79,8 +80,8 @@ pub fn run(mut state: Guard, op: &Op, name: &str, touched: &mut Touched) -> (Gua
     (state, result)
 }
 
-/// Checks that memory operations are on memory that drivers take: none of pools, graphs, or managed. Driver 580 refuses a launch with
-/// other nodes.
+/// Checks that memory operations use memory that drivers accept: not memory of pools or graphs, and not managed
+/// memory. Driver 580 refuses to launch a graph with other nodes.
 pub fn check(state: &State, op: &Op) -> Result {
     let Op::Memory(operations) = op else { return Ok(()) };
     for operation in operations {
@@ -110,7 +111,8 @@ fn memory_operation(
             format!("node {name} waits for a value, or writes one, at {address:#x}, in no live allocation");
         return (state, Err(report("illegal-address", Status::ILLEGAL_ADDRESS, name, text)));
     };
-    // The value that a wait reads is meant to be changed meanwhile. In memory of the host only the host itself would be a race.
+    // The value is meant to change during the wait. In host memory only the host itself could race, and its
+    // accesses are unknown.
     let on_host = state.memory.find(address).is_some_and(|found| found.on_host());
     if !on_host {
         touched.push((address, address + bytes, if work == MemoryWork::Write { ATOMIC } else { READ }));
@@ -145,20 +147,21 @@ fn memory_operation(
     (state, result)
 }
 
-/// Asks a meeting if it is over, without the lock.
+/// Polls a rendezvous without holding the lock.
 pub fn is_over(state: Guard, meeting: Poll) -> (Guard, bool) {
     drop(state);
-    // SAFETY: the program gave the function for being called so.
+    // SAFETY: the program passed the function to be called with this argument.
     let over = callback::outside(|| unsafe { (meeting.function)(meeting.data as *mut c_void) }) != 0;
     (state::state(), over)
 }
 
-/// Waits for a meeting. One that lasts longer than the patience is an error.
+/// Waits for a rendezvous. Returns a `deadlock` report after the timeout.
 pub fn meet(state: Guard, meeting: Poll, name: &str) -> (Guard, Checked) {
     await_one(state, &[(meeting, ())], |()| name.to_owned())
 }
 
-/// Waits until one of several meetings is over, and returns it: an error if the patience is over first. `name` names the work of one.
+/// Waits until one of several rendezvous is over and returns its value. Returns a `deadlock` report after the
+/// timeout. `name` returns the name of the node with a value.
 pub fn await_one<T: std::marker::Copy>(
     mut state: Guard,
     meetings: &[(Poll, T)],
@@ -186,7 +189,7 @@ pub fn await_one<T: std::marker::Copy>(
     }
 }
 
-/// Waits until something is ready, or the patience is over; returns true if it is ready.
+/// Polls `ready` until it returns true, or until the timeout. Returns false after the timeout.
 pub fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Guard, bool) {
     let began = Instant::now();
     let mut pause = Duration::from_micros(20);
@@ -204,7 +207,8 @@ pub fn until(mut state: Guard, mut ready: impl FnMut(&mut State) -> bool) -> (Gu
 
 fn deadlock(state: &State, name: &str, what: &str) -> Report {
     let text = format!(
-        "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does is enqueued behind this work, which the simulator does when it is enqueued",
+        "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does \
+         is enqueued behind this work, which the simulator does when it is enqueued",
         state.options.patience
     );
     report("deadlock", Status::LAUNCH_TIMEOUT, name, text)

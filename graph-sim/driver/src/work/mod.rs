@@ -1,4 +1,4 @@
-//! The work of streams and graph nodes: kernels, copies and fills, and the modules that kernels come from.
+//! The work of streams and graph nodes: kernels, copies, fills and waits, and the modules that hold the kernels.
 
 pub mod access;
 pub mod kernel;

@@ -1,4 +1,4 @@
-//! Loading and unloading of modules, and the search for their kernels.
+//! Loading and unloading of modules, and the lookup of their kernels.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub fn unload(state: &mut State, module: u64) -> Result {
     Ok(())
 }
 
-/// Returns a kernel of a module by its name. A kernel that the interpreter cannot run is refused here, with a message.
+/// Returns a kernel of a module by name. Refuses a kernel that the interpreter cannot run, with a message.
 pub fn find_function(state: &State, module: u64, name: &str) -> Result<u64> {
     let module = state.code.module(module)?;
     let at = module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;

@@ -10,7 +10,7 @@ use crate::state::op::{Copy, Fill};
 
 use super::access;
 
-/// Does a copy. Returns the unwritten bytes that it brings to the host: the address of the first, and their number.
+/// Executes a copy. Returns the unwritten bytes that it copied to the host.
 pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
     let Some((to, from)) = copy.places(&state.memory)? else { return Ok(None) };
     let lines = |at: &Box3| (at.start, at.pitch, at.slice);
@@ -46,7 +46,7 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
     Ok(unwritten.filter(|_| config().initialised))
 }
 
-/// Returns what a fill writes to, if its device was given no access to it.
+/// Returns a description of the target of a fill, if the device has no access to it.
 pub fn refused(state: &State, fill: &Fill, context: u64) -> Option<String> {
     let context = fill.context.unwrap_or(context);
     let found = state.memory.find(fill.to.start)?;
@@ -54,7 +54,7 @@ pub fn refused(state: &State, fill: &Fill, context: u64) -> Option<String> {
     (!reason.is_empty()).then(|| format!("{}{reason}", found.describe_at(fill.to.start)))
 }
 
-/// Does a fill in a context, unless its node has one.
+/// Executes a fill in a context, or in that of its node if it has one.
 pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut Touched>) -> Result {
     let place = fill.place(&state.memory)?;
     if let Some(text) = refused(state, fill, context) {
@@ -74,12 +74,11 @@ pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut T
     Ok(())
 }
 
-/// Reports bytes that arrive on the host though nothing wrote them; `node` is the name of the copying node, and
-/// `buffer` the name of the buffer.
+/// Reports unwritten bytes that were copied to the host. `node` is the name of the copying node and `buffer` that
+/// of the buffer.
 ///
 /// # Errors
-///
-/// The report, if such a copy is an error and no warning.
+/// Returns the report if such a copy is an error rather than a warning.
 pub fn tell_unwritten(
     state: &State,
     Unwritten { first, bytes }: Unwritten,

@@ -1,13 +1,13 @@
-//! Memory for the interpreter, for tests that compare kernels with the facts that analyses prove of them.
+//! Memory for the interpreter, for tests that compare kernels with facts that an analysis proved about them.
 
 use cuweave_ptx::{Class, Function};
 use cuweave_sim_driver::interp::{Entry, Memory, PAGE, Program, Region};
 
 const BASE: u64 = 0x7f00_0000_0000;
-/// The distance of buffers: a wrong index hits no other one.
+/// The distance between buffers. A wrong index hits no other buffer.
 const STEP: u64 = 1 << 44;
 
-/// Buffers, each of words of 64 bits.
+/// Buffers of 64-bit words.
 #[derive(Default)]
 pub struct Buffers {
     pub data: Vec<Vec<u64>>,
@@ -16,8 +16,8 @@ pub struct Buffers {
     pub regions: Vec<Region>,
 }
 
-// SAFETY: the pointers of the regions are to memory that the value owns; the interpreter synchronises its threads as
-// the kernels of a launch are.
+// SAFETY: the value owns the memory of the regions. The interpreter synchronises its threads like those of a
+// launch.
 #[allow(unsafe_code)]
 unsafe impl Sync for Buffers {}
 
@@ -32,7 +32,6 @@ impl Buffers {
             size: size as u64,
             data: words.as_mut_ptr().cast(),
             shadow: shadow.as_mut_ptr(),
-            // Conflicts are not checked.
             marks: shadow.as_mut_ptr(),
             pages: pages.as_mut_ptr(),
             written: true,
@@ -45,12 +44,14 @@ impl Buffers {
     }
 }
 
-/// Returns small numbers, as integers of every size and as tokens, labels and indices; others for another `seed`.
+/// Returns small numbers that are valid as integers of every size, tokens, labels and indices. They depend on
+/// `seed`.
 pub fn small_numbers(bytes: usize, seed: u64) -> Vec<u64> {
     (0..bytes.div_ceil(8) as u64).map(|i| ((i + seed) % 5) | (((i + 1) % 7) << 32)).collect()
 }
 
-/// Returns a buffer of small numbers for each pointer parameter, then one for each variable of the program.
+/// Returns a buffer of small numbers for each pointer parameter, followed by one for each variable of the
+/// program.
 #[allow(dead_code)]
 pub fn for_launch(program: &Program, pointers: usize, bytes: usize) -> Buffers {
     let mut buffers = Buffers::default();
@@ -61,7 +62,7 @@ pub fn for_launch(program: &Program, pointers: usize, bytes: usize) -> Buffers {
     buffers
 }
 
-/// Returns the bytes of the parameters of a launch, and the value of each: the address of its buffer, 1.5, or `number`.
+/// Returns the bytes of a launch's parameters and the value of each: the address of its buffer, 1.5, or `number`.
 #[allow(dead_code)]
 pub fn arguments(
     function: &Function<'_>,

@@ -1,10 +1,11 @@
-//! Conflicts between the threads of one kernel in global memory: unordered accesses are reported, ordered ones are not.
+//! Conflicts between the threads of a kernel in global memory: unordered accesses are reported, ordered ones are
+//! not.
 
 use crate::support::{Arg::*, Device, Loaded};
 use cuweave_sim_driver::interp::FaultKind;
 
-/// `%r1` the thread, `%r2` the block, `%r3` the thread in the grid, `%rd1` and `%rd2` two buffers of 1024 zeros, `%rd3`
-/// and `%rd4` the element of the thread in each.
+/// Sets `%r1` to the thread, `%r2` to the block, `%r3` to the thread's index in the grid, `%rd1` and `%rd2` to
+/// two buffers of 1,024 zeros, and `%rd3` and `%rd4` to the thread's element in each.
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n
 .visible .entry k(.param .u64 p, .param .u64 q)
 {
@@ -15,8 +16,8 @@ mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r3
 mul.wide.u32 %rd5, %r3, 4; add.u64 %rd3, %rd1, %rd5; add.u64 %rd4, %rd2, %rd5;
 ";
 
-/// The messages of the conflicts of 4 blocks of 64 threads, under several orders of blocks and warps, and on one host
-/// thread and several; the least and the most found.
+/// Runs 4 blocks of 64 threads under several orders of blocks and warps, on one and on several host threads.
+/// Returns the least and the most conflicts found, and their messages.
 fn conflicts(body: &str) -> (usize, usize, String) {
     let (mut least, mut most, mut text) = (usize::MAX, 0, String::new());
     for seed in 0..6 {
@@ -51,7 +52,8 @@ fn each_thread_has_its_own_elements() {
     clean("its own, twice", "ld.global.u32 %r4, [%rd3]; add.u32 %r4, %r4, %r3; st.global.u32 [%rd3], %r4;");
     clean(
         "its own byte of a word",
-        "cvt.u64.u32 %rd6, %r3; add.u64 %rd6, %rd1, %rd6; add.u32 %r4, %r3, 1; st.global.u8 [%rd6], %r4; ld.global.u8 %r5, [%rd6];",
+        "cvt.u64.u32 %rd6, %r3; add.u64 %rd6, %rd1, %rd6; add.u32 %r4, %r3, 1; st.global.u8 [%rd6], %r4; \
+         ld.global.u8 %r5, [%rd6];",
     );
     clean("all read the same", "ld.global.u32 %r4, [%rd1]; st.global.u32 [%rd4], %r3;");
     clean("all write the same", "mov.u32 %r4, 7; st.global.u32 [%rd1], %r4;");
@@ -73,7 +75,8 @@ ld.global.u32 %r5, [%rd6]; add.u32 %r5, %r5, %r3; add.u32 %r5, %r5, 1; st.global
     found(
         "a barrier orders no blocks",
         "add.u32 %r4, %r3, 1; st.global.u32 [%rd3], %r4; bar.sync 0; xor.b32 %r4, %r3, 64; mul.wide.u32 %rd6, %r4, 4;
-add.u64 %rd6, %rd1, %rd6; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;",
+add.u64 %rd6, %rd1, %rd6; \
+                 ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;",
     );
     found(
         "a plain write beside atomics",
@@ -83,7 +86,8 @@ add.u64 %rd6, %rd1, %rd6; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;"
 
 #[test]
 fn warps_of_a_block() {
-    let other = "xor.b32 %r4, %r3, 32; mul.wide.u32 %rd6, %r4, 4; add.u64 %rd6, %rd1, %rd6; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;";
+    let other = "xor.b32 %r4, %r3, 32; mul.wide.u32 %rd6, %r4, 4; add.u64 %rd6, %rd1, %rd6; \
+                 ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd4], %r5;";
     let own = "add.u32 %r4, %r3, 1; st.global.u32 [%rd3], %r4;";
     let text = found("no barrier", &format!("{own} {other}"));
     assert!(text.contains("since the last barrier"), "{text}");
@@ -111,7 +115,7 @@ END:"
         )
     };
     clean("the last block adds up", &last("membar.gl;", "atom.global.add.u32 %r5, [%rd2+2048], 1;"));
-    // Without the count, every block acts as the last one.
+    // Without the counter, every block acts as the last one.
     found("every block adds up", &last("membar.gl;", "mov.u32 %r5, 3;"));
     let flag = |set: &str, get: &str| {
         format!(

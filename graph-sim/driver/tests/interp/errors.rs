@@ -1,4 +1,4 @@
-//! Faults name their place.
+//! Faults report the place where they occurred.
 
 use crate::support::{Arg::*, Device, Loaded};
 use cuweave_ptx::isa::Opcode;
@@ -6,10 +6,11 @@ use cuweave_sim_driver::interp::{Fault, FaultKind, Program};
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-/// Runs one kernel of one pointer; the body begins on line 8.
+/// Runs a kernel with one pointer parameter. The body begins on line 8.
 fn fault(body: &str, block: u32, with: impl Fn(&mut Loaded)) -> Fault {
     let text = format!(
-        "{HEAD}.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n.shared .align 16 .b8 tile[64];\n{body}\nret;\n}}\n"
+        "{HEAD}.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg \
+         .f32 %f<9>;\n.shared .align 16 .b8 tile[64];\n{body}\nret;\n}}\n"
     );
     let mut device = Device::default();
     let mut loaded = Loaded::new(&text, &mut device);
@@ -25,7 +26,8 @@ fn plain(body: &str, block: u32) -> Fault {
 #[test]
 fn accesses() {
     let out = plain(
-        "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd1, %rd1, %rd2;\nst.global.u32 [%rd1], %r1;",
+        "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd1, %rd1, \
+         %rd2;\nst.global.u32 [%rd1], %r1;",
         32,
     );
     assert_eq!((out.kind, out.thread, out.line, out.size), (FaultKind::Bounds, [25, 0, 0], 12, 4));
@@ -67,7 +69,8 @@ fn barriers_that_not_all_reach() {
     let odd = plain("bar.sync 1, 96;", 64);
     assert_eq!(odd.message, "barrier 1 for 96 threads in a block of 64");
     let lanes = plain(
-        "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 4;\n@%p1 bra L;\nbar.sync 0;\nbra M;\nL:\nbar.warp.sync 255;\nbar.sync 0;\nM:",
+        "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 4;\n@%p1 bra L;\nbar.sync 0;\nbra M;\nL:\nbar.warp.sync \
+         255;\nbar.sync 0;\nM:",
         32,
     );
     assert_eq!(lanes.kind, FaultKind::Barrier);
@@ -76,7 +79,9 @@ fn barriers_that_not_all_reach() {
 #[test]
 fn calls_without_end() {
     let text = format!(
-        "{HEAD}.func f(.param .b32 a)\n{{\n.reg .b32 %r<3>;\n{{ .param .b32 x; st.param.b32 [x], 1; call.uni f, (x); }}\nret;\n}}\n.visible .entry k()\n{{\n{{ .param .b32 x; st.param.b32 [x], 1; call.uni f, (x); }}\nret;\n}}\n"
+        "{HEAD}.func f(.param .b32 a)\n{{\n.reg .b32 %r<3>;\n{{ .param .b32 x; st.param.b32 [x], 1; call.uni f, \
+         (x); }}\nret;\n}}\n.visible .entry k()\n{{\n{{ .param .b32 x; st.param.b32 [x], 1; call.uni f, (x); \
+         }}\nret;\n}}\n"
     );
     let mut device = Device::default();
     let loaded = Loaded::new(&text, &mut device);
@@ -89,7 +94,9 @@ fn calls_without_end() {
 #[test]
 fn what_is_not_known_makes_one_function_unusable() {
     let text = format!(
-        "{HEAD}.visible .entry good() {{ ret; }}\n.visible .entry bad()\n{{\n.reg .b32 %r<3>;\nfrobnicate.b32 %r1, %r2;\nret;\n}}\n.visible .entry worse()\n{{\ncall.uni g, ();\nret;\n}}\n.func g() {{ .reg .b32 %r<2>;\nbra nowhere; }}\n"
+        "{HEAD}.visible .entry good() {{ ret; }}\n.visible .entry bad()\n{{\n.reg .b32 %r<3>;\nfrobnicate.b32 \
+         %r1, %r2;\nret;\n}}\n.visible .entry worse()\n{{\ncall.uni g, ();\nret;\n}}\n.func g() {{ .reg .b32 \
+         %r<2>;\nbra nowhere; }}\n"
     );
     let mut device = Device::default();
     let loaded = Loaded::new(&text, &mut device);
@@ -110,7 +117,8 @@ fn what_is_not_known_makes_one_function_unusable() {
 #[test]
 fn limits_of_a_block() {
     let text = format!(
-        "{HEAD}.visible .entry k()\n{{\n.shared .b8 s[1000];\n.local .b8 l[4000];\n.reg .b32 %r1;\nmov.u32 %r1, s;\nret;\n}}\n"
+        "{HEAD}.visible .entry k()\n{{\n.shared .b8 s[1000];\n.local .b8 l[4000];\n.reg .b32 %r1;\nmov.u32 %r1, \
+         s;\nret;\n}}\n"
     );
     let mut device = Device::default();
     let mut loaded = Loaded::new(&text, &mut device);
@@ -126,7 +134,8 @@ fn limits_of_a_block() {
 fn conflicts_of_warps_in_shared_memory() {
     let conflicts = |body: &str| {
         let text = format!(
-            "{HEAD}.visible .entry k()\n{{\n.reg .pred %p<2>; .reg .b32 %r<9>; .shared .b32 s[64];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\nadd.s32 %r2, %r2, %r3;\n{body}\nret;\n}}\n"
+            "{HEAD}.visible .entry k()\n{{\n.reg .pred %p<2>; .reg .b32 %r<9>; .shared .b32 s[64];\nmov.u32 \
+             %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\nadd.s32 %r2, %r2, %r3;\n{body}\nret;\n}}\n"
         );
         let mut device = Device::default();
         let loaded = Loaded::new(&text, &mut device);
@@ -141,18 +150,19 @@ fn conflicts_of_warps_in_shared_memory() {
     assert_eq!(lines, [(FaultKind::Conflict, 12), (FaultKind::Conflict, 14)]);
     assert!(found[0].message.contains("used since the last barrier"), "{}", found[0].message);
     assert!(conflicts(&format!("{store}bar.sync 0;\n{other}")).is_empty());
-    // The second one saw the atomic of the first.
+    // The second atomic sees the first one.
     let atomic = "membar.cta;\natom.shared.add.u32 %r7, [s], 0;\nmembar.cta;\n";
     assert!(
         conflicts(&format!("{atomic}setp.ge.u32 %p1, %r1, 32;\n@%p1 bra L;\n{store}{atomic}L:")).is_empty()
     );
-    // All threads write the same value, which is there already.
+    // All threads write the value that is already there.
     assert!(conflicts("mov.u32 %r4, 0;\nst.shared.u32 [s], %r4;\n").is_empty());
     assert_eq!(conflicts("st.shared.u32 [s], %r1;\n").len(), 1);
-    // The words are of both warps, their bytes of one: as counters of a histogram are.
+    // Both warps use the same words, but different bytes, as counters of a histogram do.
     let count = |byte: &str| {
         format!(
-            "and.b32 %r4, %r1, 31;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r4, %r3;\nshr.u32 %r5, %r1, 5;\n{byte}\nadd.s32 %r4, %r4, %r5;\n\
+            "and.b32 %r4, %r1, 31;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r4, %r3;\n\
+             shr.u32 %r5, %r1, 5;\n{byte}\nadd.s32 %r4, %r4, %r5;\n\
              ld.shared.u8 %r6, [%r4];\nadd.s32 %r6, %r6, 1;\nst.shared.u8 [%r4], %r6;\nld.shared.u8 %r6, [%r4];\n\
              add.s32 %r6, %r6, 1;\nst.shared.u8 [%r4], %r6;\n"
         )
@@ -165,7 +175,8 @@ fn conflicts_of_warps_in_shared_memory() {
 fn files_that_no_driver_takes() {
     let invalid = |body: &str| {
         let text = format!(
-            "{HEAD}.visible .entry k()\n{{\n.reg .b32 %r<3>; .reg .f64 %fd<3>; .reg .b16 %h<2>; .reg .pred %p<2>;\n{body}\nret;\n}}\n"
+            "{HEAD}.visible .entry k()\n{{\n.reg .b32 %r<3>; .reg .f64 %fd<3>; .reg .b16 %h<2>; .reg .pred \
+             %p<2>;\n{body}\nret;\n}}\n"
         );
         let mut device = Device::default();
         Loaded::new(&text, &mut device).program.invalid
@@ -194,14 +205,16 @@ fn files_that_no_driver_takes() {
 fn reads_of_shared_memory_that_nothing_wrote() {
     let found = |body: &str, initialised: bool| {
         let text = format!(
-            "{HEAD}.visible .entry k()\n{{\n.reg .pred %p<2>; .reg .b32 %r<9>; .shared .align 16 .b8 s[256];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\nadd.s32 %r2, %r2, %r3;\n{body}\nret;\n}}\n"
+            "{HEAD}.visible .entry k()\n{{\n.reg .pred %p<2>; .reg .b32 %r<9>; .shared .align 16 .b8 \
+             s[256];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\nadd.s32 %r2, %r2, \
+             %r3;\n{body}\nret;\n}}\n"
         );
         let mut device = Device::default();
         let mut loaded = Loaded::new(&text, &mut device);
         loaded.options.initialised = initialised;
         loaded.launch(&device, "k", [2, 1, 1], [32, 1, 1], 0, &[]).unwrap().conflicts
     };
-    // The last thread's neighbour has not written.
+    // The neighbour of the last thread has not written.
     let halo = "st.shared.u32 [%r2], %r1;\nbar.sync 0;\nld.shared.u32 %r4, [%r2+4];\n";
     let all = found(halo, true);
     assert_eq!(all.len(), 1, "{all:?}");
@@ -229,7 +242,7 @@ fn every_opcode_of_the_table_is_run_or_refused_by_its_name() {
             }
         }
     }
-    // One of each group that is not simulated.
+    // At least one of each group that is not simulated.
     for mnemonic in ["vadd", "vset4", "tex", "suld", "multimem", "wgmma", "tcgen05", "tensormap", "alloca"] {
         assert!(refused.contains(&mnemonic), "{mnemonic}");
     }

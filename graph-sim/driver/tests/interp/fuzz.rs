@@ -1,4 +1,4 @@
-//! Mutated PTX: an error or a fault, in bounded time, and never a panic.
+//! Mutated PTX causes an error or a fault in bounded time, and never a panic.
 
 use cuweave_testkit::random::Random;
 
@@ -9,7 +9,7 @@ use cuweave_sim_driver::interp::{Launch, Options, Program, run};
 const CORPUS: [&str; 3] =
     [include_str!("../ptx/basic.ptx"), include_str!("../ptx/misc.ptx"), include_str!("../ptx/tensor.ptx")];
 
-/// Each kernel, after the declarations that the kernels of its file share.
+/// Returns each kernel, preceded by the declarations that the kernels of its file share.
 fn pieces() -> Vec<(String, String)> {
     let mut pieces = Vec::new();
     for text in CORPUS {
@@ -67,7 +67,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
             }
             2 if at < bytes.len() => bytes[at] = random.bits() as u8,
             3 => bytes.truncate(at.max(1)),
-            // Replaces a word of the text by another: most results can still be parsed.
+            // Replaces a word by another one of the text: most results can still be parsed.
             4..=6 => {
                 let (from, to) = (word_at(&bytes, random), word_at(&bytes, random));
                 let word = bytes[from].to_vec();
@@ -82,7 +82,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The range of a word: letters, digits, and other characters of names.
+/// Returns the range of a word: letters, digits, and other characters of names.
 fn word_at(bytes: &[u8], random: &mut Random) -> std::ops::Range<usize> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%_$.".contains(byte);
     let at = random.bits() as usize % bytes.len().max(1);

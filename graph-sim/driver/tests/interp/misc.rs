@@ -2,7 +2,7 @@ use cuweave_testkit::random::Random;
 
 use crate::support::{Arg::*, Device, Loaded, close, each, texts};
 
-/// `bits` of `misc.cu` in Rust.
+/// The kernel `bits` of `misc.cu` in Rust.
 fn bits(v: u32) -> u32 {
     let step = |r: u32, x: u32| r.wrapping_mul(31).wrapping_add(x);
     let mut r = v.count_ones();
@@ -130,7 +130,7 @@ fn toward_zero(x: f32) -> f32 {
     if x > 0.0 { x.next_down() } else { x.next_up() }
 }
 
-/// Computed by its series, which converges for the arguments of the test.
+/// Computed from its series, which converges for the arguments of the test.
 fn erf(x: f64) -> f64 {
     let mut term = x;
     let mut sum = x;
@@ -233,7 +233,7 @@ fn printing() {
     });
 }
 
-/// Threads that wait for others make progress: blocks that wait for blocks, lanes that wait for lanes.
+/// Threads that wait for others make progress: blocks that wait for blocks, and lanes that wait for lanes.
 #[test]
 fn waiting_makes_progress() {
     for text in texts("misc") {

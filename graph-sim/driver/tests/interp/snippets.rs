@@ -1,14 +1,16 @@
-//! Single instructions against values worked out by hand or from the PTX manual's definitions.
+//! Single instructions, compared with values computed by hand or from the definitions in the PTX manual.
 
 use crate::support::{Arg::*, Device, Loaded};
 
-/// Runs each snippet in a kernel of its own; it leaves its result in `%rd1`.
+/// Runs each snippet in a kernel of its own. The snippet leaves its result in `%rd1`.
 fn check(cases: &[(&str, u64)]) {
     let mut text =
         ".version 8.6\n.target sm_100a\n.address_size 64\n.global .align 8 .b8 data[64];\n".to_owned();
     for (at, (code, _)) in cases.iter().enumerate() {
         text.push_str(&format!(
-            ".visible .entry k{at}(.param .u64 out)\n{{\n.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<19>; .reg .f32 %f<9>; .reg .b64 %rd<19>; .reg .f64 %fd<9>;\n.shared .align 16 .b8 tile[256]; .local .align 8 .b8 own[32];\n{code}\nld.param.u64 %rd18, [out];\nst.global.u64 [%rd18], %rd1;\nret;\n}}\n"
+            ".visible .entry k{at}(.param .u64 out)\n{{\n.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<19>; \
+             .reg .f32 %f<9>; .reg .b64 %rd<19>; .reg .f64 %fd<9>;\n.shared .align 16 .b8 tile[256]; .local \
+             .align 8 .b8 own[32];\n{code}\nld.param.u64 %rd18, [out];\nst.global.u64 [%rd18], %rd1;\nret;\n}}\n"
         ));
     }
     let mut device = Device::default();
@@ -22,7 +24,7 @@ fn check(cases: &[(&str, u64)]) {
     }
 }
 
-/// A snippet whose result is 32 bits.
+/// Runs snippets whose results have 32 bits.
 fn check32(cases: &[(&str, u32)]) {
     let all: Vec<(String, u64)> = cases
         .iter()
@@ -210,7 +212,8 @@ fn conversions() {
 fn memory() {
     check(&[
         (
-            "mov.u64 %rd2, 0x1122334455667788; st.shared.u64 [tile], %rd2; ld.shared.u8 %r1, [tile+7]; cvt.u64.u32 %rd1, %r1;",
+            "mov.u64 %rd2, 0x1122334455667788; st.shared.u64 [tile], %rd2; ld.shared.u8 %r1, [tile+7]; \
+             cvt.u64.u32 %rd1, %r1;",
             0x11,
         ),
         (
@@ -222,48 +225,65 @@ fn memory() {
             0x4_0000_0003,
         ),
         (
-            "mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; mov.u64 %rd4, 99; st.u64 [%rd3+8], %rd4; ld.local.u64 %rd1, [own+8];",
+            "mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; mov.u64 %rd4, 99; st.u64 [%rd3+8], %rd4; \
+             ld.local.u64 %rd1, [own+8];",
             99,
         ),
         (
-            "mov.u64 %rd2, tile; cvta.shared.u64 %rd3, %rd2; isspacep.shared %p1, %rd3; isspacep.global %p2, %rd3; selp.u64 %rd1, 1, 0, %p1; @%p2 add.u64 %rd1, %rd1, 2;",
+            "mov.u64 %rd2, tile; cvta.shared.u64 %rd3, %rd2; isspacep.shared %p1, %rd3; isspacep.global %p2, \
+             %rd3; selp.u64 %rd1, 1, 0, %p1; @%p2 add.u64 %rd1, %rd1, 2;",
             1,
         ),
         ("isspacep.global %p2, data; selp.u64 %rd1, 1, 0, %p2;", 1),
         (
-            "ld.global.u64 %rd2, [data]; st.volatile.global.u64 [data+8], -1; ld.acquire.gpu.global.u32 %r1, [data+12]; cvt.u64.u32 %rd1, %r1;",
+            "ld.global.u64 %rd2, [data]; st.volatile.global.u64 [data+8], -1; ld.acquire.gpu.global.u32 %r1, \
+             [data+12]; cvt.u64.u32 %rd1, %r1;",
             0xffff_ffff,
         ),
         (
-            "st.shared.u32 [tile], 7; atom.shared.inc.u32 %r1, [tile], 7; ld.shared.u32 %r2, [tile]; mov.b64 %rd1, {%r1, %r2};",
+            "st.shared.u32 [tile], 7; atom.shared.inc.u32 %r1, [tile], 7; ld.shared.u32 %r2, [tile]; mov.b64 \
+             %rd1, {%r1, %r2};",
             7,
         ),
         (
-            "st.shared.u32 [tile], 0; atom.shared.dec.u32 %r1, [tile], 7; ld.shared.u32 %r2, [tile]; mov.b64 %rd1, {%r1, %r2};",
+            "st.shared.u32 [tile], 0; atom.shared.dec.u32 %r1, [tile], 7; ld.shared.u32 %r2, [tile]; mov.b64 \
+             %rd1, {%r1, %r2};",
             7 << 32,
         ),
         (
-            "st.shared.u32 [tile], 0x3c003c00; atom.shared.add.noftz.f16x2 %r1, [tile], 0x40000000; ld.shared.u32 %r2, [tile]; cvt.u64.u32 %rd1, %r2;",
+            "st.shared.u32 [tile], 0x3c003c00; atom.shared.add.noftz.f16x2 %r1, [tile], 0x40000000; \
+             ld.shared.u32 %r2, [tile]; cvt.u64.u32 %rd1, %r2;",
             0x4200_3c00,
         ),
         (
-            "st.shared.u32 [tile], 5; mov.b16 %h1, 5; mov.b16 %h2, 9; atom.shared.cas.b16 %h3, [tile], %h1, %h2; ld.shared.u32 %r1, [tile]; cvt.u64.u32 %rd1, %r1;",
+            "st.shared.u32 [tile], 5; mov.b16 %h1, 5; mov.b16 %h2, 9; atom.shared.cas.b16 %h3, [tile], %h1, \
+             %h2; ld.shared.u32 %r1, [tile]; cvt.u64.u32 %rd1, %r1;",
             9,
         ),
         (
-            "st.shared.f64 [tile], 0d3FF0000000000000; red.shared.add.f64 [tile], 0d3FF0000000000000; ld.shared.u64 %rd1, [tile];",
+            "st.shared.f64 [tile], 0d3FF0000000000000; red.shared.add.f64 [tile], 0d3FF0000000000000; \
+             ld.shared.u64 %rd1, [tile];",
             2f64.to_bits(),
         ),
         (
-            "mov.u64 %rd2, data; st.global.v2.u64 [data], {5, 6}; mov.u32 %r1, tile; cp.async.ca.shared.global [%r1], [%rd2], 16, 8; cp.async.wait_all; ld.shared.v2.u64 {%rd1, %rd3}, [tile]; add.u64 %rd1, %rd1, %rd3;",
+            "mov.u64 %rd2, data; st.global.v2.u64 [data], {5, 6}; mov.u32 %r1, tile; cp.async.ca.shared.global \
+             [%r1], [%rd2], 16, 8; cp.async.wait_all; ld.shared.v2.u64 {%rd1, %rd3}, [tile]; add.u64 %rd1, \
+             %rd1, %rd3;",
             5,
         ),
         (
-            "mbarrier.init.shared.b64 [tile+64], 1; mov.u64 %rd2, data; st.global.v2.u64 [data], {5, 6}; mov.u32 %r1, tile; mbarrier.arrive.expect_tx.shared.b64 _, [tile+64], 16; mbarrier.test_wait.parity.shared.b64 %p1, [tile+64], 0; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd2], 16, [tile+64]; mbarrier.try_wait.parity.shared.b64 %p2, [tile+64], 0; ld.shared.u64 %rd1, [tile+8]; @%p1 mov.u64 %rd1, 0; @!%p2 mov.u64 %rd1, 1;",
+            "mbarrier.init.shared.b64 [tile+64], 1; mov.u64 %rd2, data; st.global.v2.u64 [data], {5, 6}; \
+             mov.u32 %r1, tile; mbarrier.arrive.expect_tx.shared.b64 _, [tile+64], 16; \
+             mbarrier.test_wait.parity.shared.b64 %p1, [tile+64], 0; \
+             cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd2], 16, [tile+64]; \
+             mbarrier.try_wait.parity.shared.b64 %p2, [tile+64], 0; ld.shared.u64 %rd1, [tile+8]; @%p1 mov.u64 \
+             %rd1, 0; @!%p2 mov.u64 %rd1, 1;",
             6,
         ),
         (
-            "mbarrier.init.shared.b64 [tile], 2; mbarrier.arrive.shared.b64 %rd2, [tile]; mbarrier.test_wait.shared.b64 %p1, [tile], %rd2; mbarrier.arrive.shared.b64 %rd3, [tile]; mbarrier.test_wait.shared.b64 %p2, [tile], %rd2; selp.u64 %rd1, 1, 0, %p2; @%p1 mov.u64 %rd1, 9;",
+            "mbarrier.init.shared.b64 [tile], 2; mbarrier.arrive.shared.b64 %rd2, [tile]; \
+             mbarrier.test_wait.shared.b64 %p1, [tile], %rd2; mbarrier.arrive.shared.b64 %rd3, [tile]; \
+             mbarrier.test_wait.shared.b64 %p2, [tile], %rd2; selp.u64 %rd1, 1, 0, %p2; @%p1 mov.u64 %rd1, 9;",
             1,
         ),
     ]);
@@ -274,7 +294,8 @@ fn control() {
     check32(&[
         ("mov.u32 %r1, 0; L: add.u32 %r1, %r1, 3; setp.lt.u32 %p1, %r1, 20; @%p1 bra.uni L;", 21),
         (
-            "mov.u32 %r2, 1; brx.idx %r2, list; list: .branchtargets A, B; A: mov.u32 %r1, 5; bra.uni C; B: mov.u32 %r1, 6; C:",
+            "mov.u32 %r2, 1; brx.idx %r2, list; list: .branchtargets A, B; A: mov.u32 %r1, 5; bra.uni C; B: \
+             mov.u32 %r1, 6; C:",
             6,
         ),
         ("mov.u32 %r1, %ntid.x; mad.lo.u32 %r1, %r1, 10, %laneid;", 10),
@@ -294,7 +315,7 @@ fn control() {
     ]);
 }
 
-/// Three groups of one warp wait for each other, through calls and with sleeps: the last lane goes first.
+/// Three groups of a warp wait for each other, through calls and with sleeps. The last lane goes first.
 #[test]
 fn groups_of_a_warp_take_turns() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n
@@ -338,7 +359,7 @@ ret;
     assert_eq!(device.get::<u32>(out), [3]);
 }
 
-/// All blocks of a cooperative launch meet at the workspace, as cooperative groups of CUDA do.
+/// All blocks of a cooperative launch meet at the workspace, as in CUDA's cooperative groups.
 #[test]
 fn blocks_of_a_cooperative_launch_meet() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n
@@ -369,7 +390,7 @@ ret;
     assert_eq!(device.get::<u32>(out), [300 * 300]);
 }
 
-/// Parameters in registers, as old files have them, and structs by value in both directions.
+/// Parameters in registers, as in old files, and structs by value in both directions.
 #[test]
 fn parameters_of_functions() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n

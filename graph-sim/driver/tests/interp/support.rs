@@ -1,4 +1,4 @@
-//! Memory for tests, and a launch in one call.
+//! Test support: memory, and a launch in one call.
 
 use cuweave_ptx::parse;
 use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, Program, Region, Stats, run};
@@ -21,7 +21,7 @@ pub struct Device {
     pub printed: Mutex<String>,
 }
 
-// Buffers are found by address; their vectors are not touched while a kernel runs.
+// The interpreter finds buffers by address. The vectors are not accessed while a kernel runs.
 impl Memory for Device {
     fn region(&self, address: u64) -> Option<Region> {
         let buffer = self.buffers.iter().find(|b| (b.base..b.base + b.size).contains(&address))?;
@@ -42,7 +42,7 @@ impl Memory for Device {
     }
 }
 
-/// A value of memory.
+/// A type whose values can be stored in memory.
 pub trait Plain: Copy {
     const SIZE: usize;
     fn put(self, bytes: &mut Vec<u8>);
@@ -59,7 +59,7 @@ macro_rules! plain {
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
 impl Device {
-    /// Memory of that many bytes, never written.
+    /// Allocates `size` bytes that count as never written.
     pub fn fresh(&mut self, size: u64) -> u64 {
         let base = 0x10_0000_0000 + self.buffers.len() as u64 * 0x1_0000_0000;
         let buffer = Buffer {
@@ -92,7 +92,7 @@ impl Device {
         bytes[..buffer.size as usize].chunks_exact(T::SIZE).map(T::get).collect()
     }
 
-    /// The shadow flags of a buffer's bytes.
+    /// Returns the shadow flags of a buffer's bytes.
     pub fn flags(&self, base: u64) -> Vec<u8> {
         let buffer = self.buffers.iter().find(|b| b.base == base).unwrap();
         buffer.shadow.iter().flat_map(|word| word.to_le_bytes()).take(buffer.size as usize).collect()
@@ -178,7 +178,7 @@ impl Loaded {
         run(&launch, device, &self.options, None)
     }
 
-    /// A launch that must succeed, without conflicts.
+    /// Runs a launch that must succeed without conflicts.
     pub fn go(&self, device: &Device, kernel: &str, grid: u32, block: u32, args: &[Arg]) {
         let stats = self.launch(device, kernel, [grid, 1, 1], [block, 1, 1], 0, args);
         let stats = stats.unwrap_or_else(|fault| panic!("{fault}"));

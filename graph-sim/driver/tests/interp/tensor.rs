@@ -76,7 +76,7 @@ fn matrix_instructions() {
         let product = |at: usize| (0..k).map(|i| a[at / n * k + i] * b[i * n + at % n]).sum::<f32>();
         close(&device.get(dc), &(0..m * n).map(product).collect::<Vec<_>>(), 1e-5);
 
-        // `b` by columns.
+        // `b` is stored by columns.
         let columns: Vec<u16> = (0..n * k).map(|at| half(b[at % k * n + at / k])).collect();
         let (db, dc) = (device.put(&columns), device.fresh((m * n * 4) as u64));
         let args = [P(da), P(db), P(dc), I(n as i32), I(k as i32)];

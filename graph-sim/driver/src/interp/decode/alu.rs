@@ -1,4 +1,4 @@
-//! Arithmetic: integers of every width, floats with their modifiers, logic and bits.
+//! Decoding of arithmetic: integers of every width, and floats with their modifiers.
 
 use super::decoder::{Decoder, Result, is_float};
 use super::operation::{Alu, Many, One, Two};
@@ -7,7 +7,7 @@ use crate::interp::code::*;
 use crate::interp::number::{FloatOp, Mode};
 use cuweave_ptx::{Instruction, Operand, Type};
 
-/// A closure over the four widths, signed or not, as a function of rows' values.
+/// Expands to a function pointer that applies a closure at the width and signedness of a type.
 macro_rules! widths {
     ($ty:expr, |$($x:ident),+| $body:expr) => {
         match $ty {
@@ -22,7 +22,6 @@ macro_rules! widths {
     };
 }
 
-/// The same for a pair of 16-bit halves.
 fn pairs(a: u64, b: u64, f: impl Fn(u64, u64) -> u64) -> u64 {
     let one = |shift: u32| f(a >> shift & 0xffff, b >> shift & 0xffff) & 0xffff;
     one(16) << 16 | one(0)
@@ -44,7 +43,6 @@ fn double(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// Shifts by the width or more give 0, or the sign.
 fn shift_left(value: u64, by: u64, width: u64) -> u64 {
     if by as u32 as u64 >= width { 0 } else { value << (by as u32) & (u64::MAX >> (64 - width)) }
 }
@@ -58,7 +56,7 @@ fn binary_integer(op: Two, ty: Type) -> Option<Map2> {
         Two::Add => widths!(ty, |a, b| a.wrapping_add(b)),
         Two::Sub => widths!(ty, |a, b| a.wrapping_sub(b)),
         Two::Mul => widths!(ty, |a, b| a.wrapping_mul(b)),
-        // Division by zero gives all ones, as the hardware's routine does.
+        // A division by zero gives all ones, as the hardware's routine does.
         Two::Div => widths!(ty, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) }),
         Two::Rem => widths!(ty, |a, b| if b == 0 { a } else { a.wrapping_rem(b) }),
         Two::Min => widths!(ty, |a, b| a.min(b)),
@@ -149,7 +147,6 @@ fn unary(op: One, ty: Type) -> Option<Map1> {
     }
 }
 
-/// The function of bits of 16, 32 or 64.
 fn of_bits(ty: Type, short: Map1, word: Map1, long: Map1) -> Option<Map1> {
     match ty {
         Type::B16 => Some(short),
@@ -159,7 +156,6 @@ fn of_bits(ty: Type, short: Map1, word: Map1, long: Map1) -> Option<Map1> {
     }
 }
 
-/// The position of the highest one, all ones if there is none.
 fn find(value: u64) -> u64 {
     if value == 0 { 0xffff_ffff } else { u64::from(63 - value.leading_zeros()) }
 }
@@ -192,7 +188,6 @@ fn insert(a: u64, b: u64, position: u64, length: u64, width: u32) -> u64 {
     b & !mask | a << position & mask
 }
 
-/// Fast functions of doubles and singles without modifiers.
 fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
     Some(match (op, ty, flush) {
         (FloatOp::Add, Type::F32, false) => Op2::Two(|a, b| bits(single(a) + single(b))),
@@ -286,7 +281,6 @@ fn one<'m>(
     Ok(())
 }
 
-/// An instruction of three sources and more: `a`, `b`, and those behind them.
 fn many<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -332,7 +326,6 @@ fn many<'m>(
         }
         (Many::Bfi, [length]) => {
             let length = decoder.value(length, Type::U32)?;
-            // Position and length in one row.
             let field = decoder.temporary();
             decoder.code.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
             let f: Map3 = match ty {
@@ -350,7 +343,7 @@ fn many<'m>(
     Ok(())
 }
 
-/// `mad` of integers. `third` is the operand of `c`.
+/// Decodes an integer `mad`. `third` is the operand `c`.
 fn mad<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -384,7 +377,6 @@ fn mad<'m>(
         }
         _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
     };
-    // The addend of `mad.wide` has twice the width.
     let c = if i.has("wide") {
         let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
         decoder.value(third, twice)?
@@ -433,7 +425,7 @@ fn float<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: FloatOp, ty
     Ok(())
 }
 
-/// `add`, `sub` and `fma` whose result and last operand are singles and whose others are halves.
+/// Decodes `add`, `sub` and `fma` with half operands, but single results and addends.
 fn mixed<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -462,7 +454,7 @@ fn mixed<'m>(
     Ok(())
 }
 
-/// Extended precision, a sum or a difference, of a product where there is a third source: `.cc` writes the carry.
+/// Decodes extended-precision `addc`, `subc` and `madc`, and the `.cc` forms, which write the carry.
 fn extended<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -513,7 +505,7 @@ fn extended<'m>(
     Ok(())
 }
 
-/// The function of an instruction of two sources with its modifiers.
+/// Returns the function of an instruction of two sources with its modifiers.
 fn two(i: &Instruction<'_>, op: Two, ty: Type) -> Option<Map2> {
     match op {
         Two::Mul if i.has("wide") => wide(ty),
@@ -536,7 +528,6 @@ fn two(i: &Instruction<'_>, op: Two, ty: Type) -> Option<Map2> {
         {
             None
         }
-        // `.relu` of `min` and `max` is for signed types.
         Two::Min if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).min(b as i32).max(0) as u64),
         Two::Max if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).max(b as i32).max(0) as u64),
         Two::Add
@@ -566,7 +557,7 @@ fn packed(op: Two, ty: Type) -> Option<Map2> {
     })
 }
 
-/// `fns`: the place of the nth set bit from a base.
+/// `fns`: returns the position of the nth set bit, counted from a base.
 fn find_nth(mask: u64, base: u64, offset: u64) -> u64 {
     let (mask, base, offset) = (mask as u32, base as u32 & 31, offset as i32);
     let set = |at: i64| (0..32).contains(&at) && mask >> at & 1 == 1;

@@ -1,4 +1,4 @@
-//! Bits: selections, permutations, masks, logic of three operands and dot products.
+//! Decoding of bit operations: selection, permutation, masks, three-operand logic and dot products.
 
 use super::compare::combine;
 use super::decoder::{Decoder, Result};
@@ -20,7 +20,7 @@ fn permute(a: u64, b: u64, selector: u64) -> u64 {
     result
 }
 
-/// The selectors of `prmt`'s modes for each value of the two low bits of `c`.
+/// Returns the function of a `prmt` mode. It selects by the two low bits of `c`.
 fn permute_mode(mode: &str) -> Option<Map3> {
     const F4E: [u64; 4] = [0x3210, 0x4321, 0x5432, 0x6543];
     const B4E: [u64; 4] = [0x5670, 0x6701, 0x7012, 0x0123];
@@ -51,7 +51,7 @@ fn funnel(left: bool, clamp: bool) -> Map3 {
     }
 }
 
-/// Dot product of bytes: signedness of `a` and `b`.
+/// Returns the dot product of bytes for the signedness of `a` and `b`.
 fn dot4(a_signed: bool, b_signed: bool) -> Map3 {
     fn byte(value: u64, at: u32, signed: bool) -> i32 {
         let byte = (value >> (8 * at)) as u8;
@@ -69,7 +69,7 @@ fn dot4(a_signed: bool, b_signed: bool) -> Map3 {
     }
 }
 
-/// Dot product of two 16-bit halves with two bytes.
+/// Returns the dot product of two 16-bit halves with two bytes.
 fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u64 {
     let b = if high { b >> 16 } else { b };
     let one = |at: u32| {
@@ -82,7 +82,7 @@ fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u
     (c as i32).wrapping_add(one(0)).wrapping_add(one(1)) as u32 as u64
 }
 
-/// Returns the function of `dp2a`: of the signs of its operands, and whether it takes the high halves.
+/// Returns the function of `dp2a` for the signedness of its operands; `high` selects the high halves.
 fn dot2_of(a: bool, b: bool, high: bool) -> Map3 {
     match (a, b, high) {
         (false, false, false) => |a, b, c| dot2(a, b, c, false, false, false),
@@ -199,7 +199,7 @@ pub fn bits<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: Bits) ->
     Ok(())
 }
 
-/// `lop3`, which may combine a predicate with whether its result is not 0.
+/// Decodes `lop3`. It may also combine a predicate with the test that its result is not 0.
 fn logic<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -218,6 +218,7 @@ fn logic<'m>(
     Ok(())
 }
 
+/// Decodes `testp`.
 pub fn testp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = i.types().next_back().ok_or_else(String::new)?;
     let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };

@@ -1,12 +1,14 @@
-//! Comparisons: `setp` and `set`.
+//! Decoding of comparisons: `setp` and `set`.
 
 use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use crate::interp::number::{format, widen};
 use cuweave_ptx::{Instruction, Operand, Type};
 
-/// Comparisons of one type; the ordered ones are false for a not-a-number, those with a trailing `u` true.
-// `!(a < b)` differs from `a >= b` for unordered values: `geu` and the other unordered comparisons need the former.
+/// Returns the comparison of a type. Ordered comparisons with a NaN are false; those with a trailing `u` are
+/// true.
+// `!(a < b)` differs from `a >= b` for unordered values. `geu` and the other unordered comparisons need the
+// former.
 #[allow(clippy::neg_cmp_op_on_partial_ord)]
 fn compare(op: &str, ty: Type) -> Option<Map2> {
     macro_rules! integers {
@@ -62,7 +64,7 @@ fn half(bits: u64) -> f64 {
     format(Type::F16).map_or(0.0, |half| widen(bits, half))
 }
 
-/// Singles with subnormals as zeros.
+/// Flushes a subnormal single to zero.
 fn flush_single(bits: u64) -> u64 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
@@ -72,6 +74,7 @@ const COMPARISONS: [&str; 18] = [
     "num", "nan",
 ];
 
+/// Returns the Boolean operation that combines a comparison with a predicate.
 pub fn combine(op: &str) -> Option<Map2> {
     Some(match op {
         "and" => |a, b| a & b,
@@ -81,7 +84,7 @@ pub fn combine(op: &str) -> Option<Map2> {
     })
 }
 
-/// The comparison, its type and its combination with a predicate.
+/// Emits a comparison and returns the row of its result.
 fn comparison<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -103,6 +106,7 @@ fn comparison<'m>(
     Ok(result)
 }
 
+/// Decodes `setp`.
 pub fn setp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = i.types().next_back().ok_or_else(String::new)?;
     let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -136,7 +140,7 @@ pub fn setp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
             if let Some(second) = second {
                 decoder.code.emit(Op::Map1(|p| p ^ 1, second, result));
             }
-            // A comparison alone writes its result directly.
+            // Fast path: a comparison without a combination writes its result directly.
             match (decoder.code.last(), second) {
                 (Some(Op::Map2(_, d, ..)), None) => *d = first,
                 _ => decoder.code.emit(Op::Map1(|p| p, first, result)),
@@ -147,7 +151,7 @@ pub fn setp<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
-/// `setp` of two halves gives two predicates, the low half's first.
+/// Decodes `setp` of a pair of halves. It has two results, that of the low half first.
 fn setp_packed<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -176,6 +180,7 @@ fn setp_packed<'m>(
     Ok(())
 }
 
+/// Decodes `set`, whose result is a number.
 pub fn set<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let types: Vec<Type> = i.types().collect();
     let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };

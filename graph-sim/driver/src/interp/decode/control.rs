@@ -1,12 +1,13 @@
-//! Branches, calls, barriers and collectives of a warp.
+//! Decoding of control flow: branches, calls, barriers, and collectives of a warp.
 
 use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
-/// The barrier of a cluster, which is one block.
+/// The number of the cluster's barrier. A cluster is one block.
 const CLUSTER_BARRIER: u64 = 16;
 
+/// Decodes `bra`.
 pub fn branch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let target = i.operands.first().ok_or("too few operands")?;
     let target = decoder.label(target)?;
@@ -14,6 +15,7 @@ pub fn branch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<
     Ok(())
 }
 
+/// Decodes `brx.idx`.
 pub fn branch_table<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [index, list] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let index = decoder.value(index, Type::U32)?;
@@ -22,6 +24,7 @@ pub fn branch_table<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> R
     Ok(())
 }
 
+/// Decodes `activemask`.
 pub fn active_mask<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let d = i.operands.first().ok_or("too few operands")?;
     let d = decoder.result(d)?;
@@ -29,6 +32,7 @@ pub fn active_mask<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Re
     Ok(())
 }
 
+/// Decodes `call`: direct, indirect, or of a function of the device runtime.
 pub fn call<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let mut operands = i.operands.as_slice();
     let mut returns = Vec::new();
@@ -69,6 +73,7 @@ pub fn call<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
+/// Decodes `bar` and `barrier`.
 pub fn barrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     if i.has("warp") {
         let mask = i.operands.first().ok_or("too few operands")?;
@@ -77,7 +82,7 @@ pub fn barrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result
         return Ok(());
     }
     if i.has("cluster") {
-        // Arriving and waiting are one: a waiting thread has arrived.
+        // Arrival and wait are one operation here: a waiting thread has arrived.
         let id = decoder.constant(CLUSTER_BARRIER);
         decoder.code.emit(match i.has("wait") {
             true => Op::Barrier(BlockBarrier { id, count: NONE, wait: true, reduction: None }),
@@ -118,6 +123,7 @@ pub fn barrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result
     Ok(())
 }
 
+/// Decodes `shfl`.
 pub fn shuffle<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [d, a, b, c, rest @ ..] = i.operands.as_slice() else {
         return Err("too few operands".to_owned());
@@ -143,6 +149,7 @@ pub fn shuffle<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result
     Ok(())
 }
 
+/// Decodes `vote`.
 pub fn vote<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
     let kind = match () {
@@ -161,7 +168,7 @@ pub fn vote<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
-/// The result of an instruction that combines the lanes of a warp, and the predicate beside it.
+/// Returns the result of a warp collective, and the predicate beside it.
 fn lanes_result<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(Slot, Slot)> {
     match i.operands.first() {
         Some(Operand::Pair(d, p)) => Ok((decoder.pair_part(d)?, decoder.pair_part(p)?)),
@@ -170,6 +177,7 @@ fn lanes_result<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
     }
 }
 
+/// Decodes `elect.sync`.
 pub fn elect<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let (d, p) = lanes_result(decoder, i)?;
     let mask = i.operands.get(1).ok_or("too few operands")?;
@@ -178,13 +186,14 @@ pub fn elect<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(
     Ok(())
 }
 
-/// The operand of each lane, the mask of lanes, and the type.
+/// Returns the operand of each lane, the lane mask, and the type.
 fn lanes_operands<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(Slot, Slot, Type)> {
     let [_, a, mask] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
     let ty = i.types().next_back().ok_or("no type")?;
     Ok((decoder.value(a, ty)?, decoder.value(mask, Type::U32)?, ty))
 }
 
+/// Decodes `match`.
 pub fn match_lanes<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let (d, p) = lanes_result(decoder, i)?;
     let (a, mask, ty) = lanes_operands(decoder, i)?;
@@ -193,6 +202,7 @@ pub fn match_lanes<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Re
     Ok(())
 }
 
+/// Decodes `redux`.
 pub fn reduce_lanes<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let (d, _) = lanes_result(decoder, i)?;
     let (a, mask, ty) = lanes_operands(decoder, i)?;

@@ -1,4 +1,4 @@
-//! The state of the decoding of a function: its rows, its names, and the code so far.
+//! The state of the decoding of one function: its rows, its names, and the code so far.
 
 use super::names::{Names, SharedVariable};
 use crate::interp::code::*;
@@ -6,13 +6,13 @@ use cuweave_ptx::Names as BodyNames;
 use cuweave_ptx::{self as ptx, Class, Module, Type};
 use std::collections::HashMap;
 
-/// The end of messages about files that every driver refuses; other messages may be limits of the simulator.
+/// The suffix of messages about files that every driver refuses. Other messages may be limits of the simulator.
 pub(super) const WRONG: &str = ", which is an error in the file";
 
-/// The error is the reason why a function cannot be decoded, without the line, which the caller adds.
+/// The error is the reason why a function cannot be decoded. The caller adds the line.
 pub type Result<T> = std::result::Result<T, String>;
 
-/// The decoding of one function.
+/// The decoder of one function.
 pub struct Decoder<'d, 'm> {
     pub(super) module: &'d Module<'m>,
     pub(super) names: &'d Names<'d>,
@@ -21,23 +21,24 @@ pub struct Decoder<'d, 'm> {
     pub(super) code: Emitter<'d>,
     pub(super) shared: &'d mut Vec<SharedVariable>,
     pub(super) function: Function,
-    /// Rows of registers, by declaration and number. Looked up only.
+    /// The rows of registers, by declaration and number. Never iterated.
     pub(super) registers: HashMap<(u32, u64), Slot>,
-    /// Rows of constants and the like. Looked up only.
+    /// The rows of constants and other initial values. Never iterated.
     pub(super) constants: HashMap<Init, Slot>,
-    /// Offset and size in the frame of the body's local and parameter variables, by declaration.
+    /// The offset and size in the frame of each local and parameter variable of the body, by declaration.
     pub(super) locals: HashMap<u32, (u32, u32)>,
-    /// Numbers of the body's shared variables, by declaration.
+    /// The number of each shared variable of the body, by declaration.
     pub(super) shareds: HashMap<u32, u32>,
-    /// The first instruction after each label, by its statement.
+    /// The first instruction after each label, by the label's statement.
     pub(super) labels: HashMap<usize, u32>,
-    /// Rows of the extended-precision carry.
+    /// The row of the extended-precision carry, once it is used.
     pub(super) carry: Option<Slot>,
     /// The scope of the current PTX instruction.
     pub scope: u32,
 }
 
-/// The code of a function. What follows `first` is of the current PTX instruction, with its guard and line.
+/// The code of a function so far. Instructions from `first` on are of the current PTX instruction, and get its
+/// guard and line.
 pub struct Emitter<'d> {
     pub(super) insts: &'d mut Vec<Inst>,
     pub(super) location: (u32, u32),
@@ -47,19 +48,21 @@ pub struct Emitter<'d> {
 }
 
 impl Emitter<'_> {
+    /// Begins a PTX instruction with its line and guard.
     pub fn begin(&mut self, line: u32, guard: Slot, negated: bool) {
         self.line = line;
         self.first = self.insts.len();
         self.guard = (guard, negated);
     }
 
+    /// Appends an operation to the current PTX instruction.
     pub fn emit(&mut self, op: Op) {
         let counts = self.insts.len() == self.first;
         let (guard, negated) = self.guard;
         self.insts.push(Inst { op, guard, negated, counts, line: self.line, source: self.location });
     }
 
-    /// Returns the operation emitted last, if it belongs to the current instruction.
+    /// Returns the last emitted operation, if it belongs to the current PTX instruction.
     pub fn last(&mut self) -> Option<&mut Op> {
         let first = self.first;
         self.insts[first..].last_mut().map(|inst| &mut inst.op)
@@ -67,6 +70,7 @@ impl Emitter<'_> {
 }
 
 impl Decoder<'_, '_> {
+    /// Reserves bytes in the frame and returns their offset.
     pub fn reserve(&mut self, size: u64, align: u64) -> Result<u32> {
         let start = u64::from(self.function.frame).next_multiple_of(align.max(1));
         match start.checked_add(size) {
@@ -78,12 +82,13 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// Returns a new row.
     pub fn temporary(&mut self) -> Slot {
         self.function.slots += 1;
         self.function.slots - 1
     }
 
-    /// The row that holds a constant, an address, a special register.
+    /// Returns the row of an initial value: a constant, an address or a special register.
     pub fn init(&mut self, init: Init) -> Slot {
         if let Some(&slot) = self.constants.get(&init) {
             return slot;
@@ -94,11 +99,12 @@ impl Decoder<'_, '_> {
         slot
     }
 
+    /// Returns the row of a constant.
     pub fn constant(&mut self, value: u64) -> Slot {
         self.init(Init::Const(value))
     }
 
-    /// The row of the carry flag.
+    /// Returns the row of the carry flag.
     pub fn carry(&mut self) -> Slot {
         if let Some(slot) = self.carry {
             return slot;
@@ -108,24 +114,26 @@ impl Decoder<'_, '_> {
         slot
     }
 
+    /// Records that the function names a shared variable.
     pub fn uses_shared(&mut self, number: u32) {
         if !self.function.shared.contains(&number) {
             self.function.shared.push(number);
         }
     }
 
+    /// Records that the function calls another one.
     pub fn calls(&mut self, number: u32) {
         if !self.function.callees.contains(&number) {
             self.function.callees.push(number);
         }
     }
 
-    /// Number of the function of that name.
+    /// Returns the number of the function with this name.
     pub fn callee(&self, name: &str) -> Option<u32> {
         self.names.functions.get(name).copied()
     }
 
-    /// Returns true if a function of that name has a body here.
+    /// Returns true if a function with this name has a body in the module.
     pub fn defined(&self, name: &str) -> bool {
         self.module.function(name).is_some_and(|function| function.body.is_some())
     }

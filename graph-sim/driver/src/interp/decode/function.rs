@@ -1,4 +1,4 @@
-//! Decoding of one function: rows for its names, and its statements in order.
+//! Decoding of one function: allocates rows for its names, and decodes its statements in order.
 
 use super::decoder::{Decoder, Emitter, Result, WRONG};
 use super::names::{Names, SharedVariable, shared_variable};
@@ -98,7 +98,7 @@ fn decode<'d, 'm>(decoder: &mut Decoder<'d, 'm>, statements: &'d [Statement<'m>]
     Ok(())
 }
 
-/// Places of the parameters of a `.func`, in its frame or registers.
+/// Returns the places of the parameters of a `.func`: in its frame or in registers.
 fn formals<'m>(decoder: &mut Decoder<'_, 'm>, parameters: &[ptx::Parameter<'m>]) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for parameter in parameters {
@@ -168,7 +168,7 @@ fn instruction<'m>(decoder: &mut Decoder<'_, 'm>, instruction: &Instruction<'m>)
     Ok(())
 }
 
-/// Decodes an instruction. Every opcode of the table stands here, with its execution or among those that are refused.
+/// Decodes an instruction. Every opcode of the table is listed: either decoded or refused.
 fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     match i.op() {
         Opcode::Ld | Opcode::Ldu => memory::load(decoder, i),
@@ -182,7 +182,7 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Opcode::Mapa => memory::mapa(decoder, i),
         Opcode::Createpolicy => memory::createpolicy(decoder, i),
         Opcode::Membar | Opcode::Fence => plain(decoder, Op::Fence),
-        // Hints, and settings of what is not simulated.
+        // No effect: hints, and settings of features that are not simulated.
         Opcode::Prefetch
         | Opcode::Prefetchu
         | Opcode::Applypriority
@@ -269,7 +269,6 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Opcode::Popc => alu::alu(decoder, i, Alu::One(One::Popc)),
         Opcode::Clz => alu::alu(decoder, i, Alu::One(One::Clz)),
         Opcode::Fns => alu::alu(decoder, i, Alu::Many(Many::Fns)),
-        // Not simulated.
         Opcode::Add3
         | Opcode::Vadd
         | Opcode::Vsub
@@ -316,7 +315,7 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     }
 }
 
-/// An instruction that is one operation without operands.
+/// Decodes an instruction that becomes one operation without operands.
 fn plain(decoder: &mut Decoder<'_, '_>, op: Op) -> Result<()> {
     decoder.code.emit(op);
     Ok(())

@@ -1,10 +1,10 @@
-//! Matrix instructions: `ldmatrix`, `stmatrix`, `mma`, `wmma`.
+//! Decoding of matrix instructions: `ldmatrix`, `stmatrix`, `mma` and `wmma`.
 
 use super::decoder::{Decoder, Result};
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
-/// `m16n8k16`
+/// Parses a shape such as `m16n8k16`.
 fn shape(i: &Instruction) -> Option<Shape> {
     i.modifiers().find_map(|word| {
         let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
@@ -13,7 +13,7 @@ fn shape(i: &Instruction) -> Option<Shape> {
     })
 }
 
-/// Returns true for the shapes of `mma`, or of `wmma.mma` if `warp`, that are simulated.
+/// Returns true if a shape of `mma` is simulated, or of `wmma.mma` if `warp` is true.
 fn is_known(shape: &Shape, a_type: Type, warp: bool) -> bool {
     let key = (shape.m, shape.n, shape.k);
     match a_type {
@@ -41,7 +41,7 @@ fn register_rows(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> 
     }
 }
 
-/// `ldmatrix` if `loads`, else `stmatrix`.
+/// Decodes `ldmatrix` if `loads` is true, and `stmatrix` otherwise.
 pub fn rows<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, loads: bool) -> Result<()> {
     if !i.has("m8n8") || !i.has("b16") {
         return Err(String::new());
@@ -65,7 +65,7 @@ pub fn rows<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, loads: bool)
     Ok(())
 }
 
-/// `mma`, or `wmma.mma` if `warp`.
+/// Decodes `wmma.mma` if `warp` is true, and `mma` otherwise.
 pub fn mma<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, warp: bool) -> Result<()> {
     let shape = shape(i).ok_or_else(String::new)?;
     if i.has("sp") || i.has("sp::ordered_metadata") || i.has("kind::f8f6f4") || i.has("block_scale") {
@@ -74,7 +74,7 @@ pub fn mma<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, warp: bool) -
     let types: Vec<Type> = i.types().collect();
     let (d_type, a_type, b_type, c_type) = match types.as_slice() {
         [d, a, b, c] => (*d, *a, *b, *c),
-        // `wmma.mma` of halves names the results' types only.
+        // `wmma.mma` of halves names only the types of the results.
         [d, c] if warp => (*d, Type::F16, Type::F16, *c),
         _ => return Err(String::new()),
     };
@@ -104,7 +104,7 @@ pub fn mma<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, warp: bool) -
         };
         elements.div_ceil(32).div_ceil(per)
     };
-    // A fragment of `wmma` may hold its values twice; there are never fewer registers than needed.
+    // A fragment of `wmma` may hold its values twice, so it may have more registers than needed.
     let enough = |row: &[Slot], elements, ty| {
         row.len() >= registers(elements, ty) && (warp || row.len() == registers(elements, ty))
     };
@@ -119,7 +119,7 @@ pub fn mma<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, warp: bool) -
     Ok(())
 }
 
-/// `wmma.load` and `wmma.store`.
+/// Decodes `wmma.load` and `wmma.store`.
 pub fn fragment<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let shape = shape(i).ok_or_else(String::new)?;
     let ty = i.types().next_back().ok_or_else(String::new)?;

@@ -1,4 +1,5 @@
-//! Loads, stores, atomics, addresses, asynchronous copies, fences and barrier objects.
+//! Decoding of memory instructions: loads, stores, atomics, addresses, asynchronous copies, fences and `mbarrier`
+//! objects.
 
 use super::decoder::{Decoder, Result, is_float};
 use super::rounding::float_spec;
@@ -7,7 +8,7 @@ use crate::interp::number::FloatOp;
 use crate::interp::space::{CODE, LOCAL, PARAM, SHARED};
 use cuweave_ptx::{Instruction, Operand, Space as PtxSpace, Type};
 
-/// Returns the spaces that a copy writes and reads.
+/// Returns the state spaces that a copy writes and reads.
 fn spaces_of_copy(i: &Instruction) -> (Space, Space) {
     let shared = |modifier: &&str| modifier.starts_with("shared");
     let to_shared = i.modifiers().find(|m| m.starts_with("shared") || *m == "global");
@@ -26,7 +27,7 @@ fn space(i: &Instruction) -> Result<Space> {
     })
 }
 
-/// The function of the old value and the operands that an integer atomic writes.
+/// Returns the new value of an integer atomic as a function of the old value and the operands.
 fn atomic(op: &str, ty: Type) -> Option<Map3> {
     macro_rules! of {
         ($to:ty, $bits:ty) => {
@@ -63,14 +64,16 @@ fn atomic(op: &str, ty: Type) -> Option<Map3> {
 
 const ATOMICS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
 
+/// Decodes `mapa`.
 pub fn mapa<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
-    // A cluster is one block: its own address.
+    // A cluster is one block, so the address maps to itself.
     let [d, a, _] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
     let (d, a) = (decoder.result(d)?, decoder.value(a, Type::U64)?);
     decoder.code.emit(Op::Map1(|v| v, d, a));
     Ok(())
 }
 
+/// Decodes `createpolicy`. Cache policies have no effect here.
 pub fn createpolicy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let d = i.operands.first().ok_or_else(String::new)?;
     let (d, zero) = (decoder.result(d)?, decoder.constant(0));
@@ -83,7 +86,7 @@ fn element(i: &Instruction<'_>) -> Result<Type> {
     if ty.size() > 8 || ty == Type::Pred { Err(String::new()) } else { Ok(ty) }
 }
 
-/// Registers of a scalar or vector that is loaded.
+/// Returns the registers of a loaded scalar or vector.
 fn results(decoder: &mut Decoder<'_, '_>, operand: &Operand) -> Result<Box<[Slot]>> {
     match operand {
         Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
@@ -107,7 +110,7 @@ fn values(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> Result<
     }
 }
 
-/// Returns the address of an access. Parameters of calls and of this function are in its frame.
+/// Returns the address of an access. Parameters of calls and of a `.func` are in the frame.
 fn target<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
     let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
     let mut space = space(i)?;
@@ -118,6 +121,7 @@ fn target<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, operand: &Oper
     Ok(At { strong, ..decoder.at(address, space)? })
 }
 
+/// Decodes a load.
 pub fn load<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = element(i)?;
     let [d, address, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -138,6 +142,7 @@ pub fn load<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
+/// Decodes a store.
 pub fn store<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let ty = element(i)?;
     let [address, value, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -150,7 +155,7 @@ pub fn store<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(
     Ok(())
 }
 
-/// An atomic, whose first operand is its result, or a reduction, which has none.
+/// Decodes an atomic, whose first operand is its result, or a reduction, which has no result.
 pub fn atom<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, has_result: bool) -> Result<()> {
     let ty = element(i)?;
     let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
@@ -184,7 +189,7 @@ pub fn atom<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, has_result: 
     Ok(())
 }
 
-/// Returns the update of memory by an atomic or a reduction.
+/// Returns the update that an atomic or a reduction applies to memory.
 fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<Update> {
     Ok(match atomic(op, ty) {
         Some(f) => Update::Map(f),
@@ -201,6 +206,7 @@ fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<Update> {
     })
 }
 
+/// Decodes `cvta`.
 pub fn cvta<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let (d, a) = (decoder.result(d)?, decoder.value(a, Type::U64)?);
@@ -217,6 +223,7 @@ pub fn cvta<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
+/// Decodes `isspacep`.
 pub fn isspacep<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let (p, a) = (decoder.result(p)?, decoder.value(a, Type::U64)?);
@@ -225,7 +232,7 @@ pub fn isspacep<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
         Some(PtxSpace::Local) => (Window::Contains, LOCAL),
         Some(PtxSpace::Param) => (Window::Contains, PARAM),
         Some(PtxSpace::Global) => (Window::IsGlobal, 0),
-        // Constant memory is ordinary memory here: no address is in its window.
+        // Constant memory is ordinary memory here, so no address is in its window.
         Some(PtxSpace::Const) => (Window::Contains, CODE),
         _ => return Err(String::new()),
     };
@@ -233,7 +240,7 @@ pub fn isspacep<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
     Ok(())
 }
 
-/// Asynchronous copies are done when they are issued, which is one of the permitted orders.
+/// Decodes `cp.async`. The copy is done when it is issued, which is one of the permitted orders.
 pub fn copy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
     if i.has("tensor") || i.has("multicast::cluster") {
@@ -261,7 +268,7 @@ pub fn copy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Some(operand)
             if decoder.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
         {
-            // `ignore-src`: nothing is read if the predicate holds.
+            // `ignore-src`: nothing is read if the predicate is true.
             let p = decoder.value(operand, Type::Pred)?;
             let read = decoder.temporary();
             decoder.code.emit(Op::Map2(|p, bytes| if p & 1 != 0 { 0 } else { bytes }, read, p, bytes));
@@ -274,11 +281,12 @@ pub fn copy<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
     Ok(())
 }
 
-/// `cp.async.mbarrier.arrive`: an arrival once the copies before are done.
+/// Decodes `cp.async.mbarrier.arrive`: an arrival after the copies issued before.
 fn copy_arrives<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [bar] = i.operands.as_slice() else { return Err("expected one operand".to_owned()) };
     let at = decoder.address(bar, space(i)?)?;
-    // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
+    // With `.noinc`, the arrival counts as one of the expected ones. Without it, the pending count is incremented
+    // first, which cancels the arrival.
     if i.has("noinc") {
         let (state, one) = (decoder.temporary(), decoder.constant(1));
         let op = MbarrierOp::Arrive { drop: false };
@@ -289,7 +297,7 @@ fn copy_arrives<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
     Ok(())
 }
 
-/// `cp.async.bulk` and `cp.reduce.async.bulk`.
+/// Decodes `cp.async.bulk` and `cp.reduce.async.bulk`.
 fn bulk_copy<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
@@ -313,6 +321,7 @@ fn bulk_copy<'m>(
     Ok(())
 }
 
+/// Decodes `mbarrier` instructions.
 pub fn mbarrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let space = space(i)?;
     if i.has("pending_count") {

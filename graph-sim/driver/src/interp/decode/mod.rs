@@ -1,4 +1,7 @@
-//! Decoding of PTX functions.
+//! Decoding of PTX modules: functions, entries and variables become a [`Program`].
+//!
+//! Start at [`Program::decode`]. `function` decodes the statements of one function; `alu`, `bits`, `compare`,
+//! `control`, `matrix`, `memory` and `moves` decode the groups of instructions.
 
 mod alu;
 mod bits;
@@ -21,7 +24,7 @@ use names::{Names, SharedVariable, function_address, shared_variable};
 use std::collections::HashMap;
 
 impl Program {
-    /// Decodes a module. Entries that cannot be run say why; the others are not affected.
+    /// Decodes a module. An entry that cannot be run records the reason; other entries are not affected.
     pub fn decode(module: &Module) -> Self {
         let mut names = Names { functions: HashMap::new(), globals: HashMap::new(), shared: HashMap::new() };
         let mut variables = Vec::new();
@@ -72,9 +75,9 @@ impl Program {
     }
 }
 
-/// The most bytes of one variable; an H200 has less memory.
+/// The maximum size of a variable in bytes. An H200 has less memory.
 const LARGEST: u64 = 1 << 37;
-/// The most bytes of an initialiser.
+/// The maximum size of an initialiser in bytes.
 const INITIAL: u64 = 1 << 28;
 
 fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> GlobalVariable {
@@ -91,7 +94,7 @@ fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> 
     let Some(initial) = &variable.initial else { return result };
     result.initial = vec![0; bytes.min(INITIAL) as usize];
     let element = variable.ty.size() as usize;
-    // Elements below each dimension, so that an inner list begins where its row does.
+    // The size of a row of each dimension, so that an inner list begins where its row does.
     let mut strides = vec![element; variable.dimensions.len() + 1];
     for at in (1..variable.dimensions.len()).rev() {
         strides[at] = strides[at + 1].saturating_mul(variable.dimensions[at].min(LARGEST) as usize);
@@ -105,7 +108,7 @@ fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> 
     result
 }
 
-/// Writes an initialiser. The recursion depth is bounded by the parser.
+/// Writes an initialiser. The parser bounds the recursion depth.
 fn fill(
     initial: &Initial,
     at: usize,
@@ -163,7 +166,7 @@ fn entry(
 ) -> Entry {
     let (offsets, bytes) = source.layout();
     let parameters = offsets.iter().zip(&source.parameters).map(|(&at, p)| (at as usize, p.size() as usize));
-    // All functions reachable by calls; an indirect call may reach every function whose address is taken.
+    // All functions reachable by calls. An indirect call may reach every function whose address is taken.
     let mut reached = vec![false; functions.len()];
     let mut open = vec![function];
     let mut supported = Ok(());
@@ -194,7 +197,7 @@ fn entry(
             end = start.saturating_add(variable.size).min(1 << 40);
         }
         if dynamic {
-            // All dynamic arrays begin at the same place, behind the static ones.
+            // All dynamic arrays begin at the same address, after the static ones.
             end = end.next_multiple_of(align);
             for (at, _) in shared.iter().enumerate().filter(|(at, v)| used[*at] && v.dynamic) {
                 offsets[at] = Some(end.min(u64::from(u32::MAX)) as u32);

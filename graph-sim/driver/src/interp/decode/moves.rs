@@ -1,4 +1,4 @@
-//! Moves and conversions: `mov` and `cvt`.
+//! Decoding of moves and conversions: `mov` and `cvt`.
 
 use super::decoder::{Decoder, Result, is_float};
 use super::operands::{Reading, special};
@@ -8,6 +8,7 @@ use crate::interp::number::{ConvertSpec, Mode, format};
 use cuweave_ptx::isa::{self, Register, Threads};
 use cuweave_ptx::{Instruction, Operand, Type};
 
+/// Decodes `mov`.
 pub fn mov<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let ty = i.types().next_back().ok_or_else(String::new)?;
@@ -24,7 +25,7 @@ pub fn mov<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()>
         return Ok(());
     }
     match (d, a) {
-        // Component by component; without `.v4` a vector is the parts of one value.
+        // Component by component. Without `.v4`, the vector holds the parts of one value.
         (Operand::Vector(parts), Operand::Name(name)) if i.has("v4") => {
             let from = vector(name).filter(|_| parts.len() == 4 && ty.size() == 4);
             for (to, from) in parts.iter().zip(from.ok_or_else(String::new)?) {
@@ -60,7 +61,7 @@ fn unpack<'m>(decoder: &mut Decoder<'_, 'm>, parts: &[Operand<'m>], a: &Operand<
             32 => |v, by| v >> by & 0xffff_ffff,
             _ => return Err(String::new()),
         };
-        // Through a temporary: a part may be the source.
+        // Copies the source to a temporary first: one of the parts may be the source register.
         let taken = decoder.temporary();
         decoder.code.emit(Op::Map2(cut, taken, from, by));
         moved.push((decoder.result(part)?, taken));
@@ -71,7 +72,7 @@ fn unpack<'m>(decoder: &mut Decoder<'_, 'm>, parts: &[Operand<'m>], a: &Operand<
     Ok(())
 }
 
-/// Moves several registers to the parts of a value.
+/// Packs several registers into one value.
 fn pack<'m>(decoder: &mut Decoder<'_, 'm>, d: &Operand<'m>, parts: &[Operand<'m>], ty: Type) -> Result<()> {
     let d = decoder.result(d)?;
     let width = ty.size() * 8 / parts.len().max(1) as u32;
@@ -100,7 +101,7 @@ fn pack<'m>(decoder: &mut Decoder<'_, 'm>, d: &Operand<'m>, parts: &[Operand<'m>
     Ok(())
 }
 
-/// `cvt.pack`.
+/// Decodes `cvt.pack`.
 fn cvt_pack<'m>(
     decoder: &mut Decoder<'_, 'm>,
     types: &[Type],
@@ -123,11 +124,12 @@ fn cvt_pack<'m>(
     if rows[2] == NONE {
         rows[2] = decoder.constant(0);
     }
-    // Without a third operand the result has two values alone.
+    // Without a third operand, the result has only two values.
     decoder.code.emit(Op::Pack(to, from, d, rows));
     Ok(())
 }
 
+/// Decodes `cvt`.
 pub fn cvt<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()> {
     let types: Vec<Type> = i.types().collect();
     let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
@@ -155,7 +157,7 @@ pub fn cvt<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()>
             decoder.code.emit(Op::ConvertPair(Box::new(ConvertSpec { to, ..spec }), d_slot, a, b));
         }
         (Some(to), Some(from), [a]) => {
-            // Both halves of one operand, the high one first.
+            // Converts both halves of one operand, the high one first.
             let whole = decoder.value(a, types[1])?;
             let (high, low) = (decoder.temporary(), decoder.temporary());
             let width = decoder.constant(u64::from(from.size()) * 8);
@@ -180,7 +182,7 @@ pub fn cvt<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()>
     Ok(())
 }
 
-/// Returns the rounding to an integer that a modifier names.
+/// Returns the mode of a modifier that rounds to an integer.
 fn to_integer(modifier: &str) -> Option<Mode> {
     Some(match modifier {
         "rni" => Mode::Nearest,
@@ -191,7 +193,7 @@ fn to_integer(modifier: &str) -> Option<Mode> {
     })
 }
 
-/// Returns the type of the halves of a pair.
+/// Returns the type of each half of a packed type.
 fn scalar(ty: Type) -> Option<Type> {
     match ty {
         Type::F16x2 => Some(Type::F16),
@@ -202,7 +204,7 @@ fn scalar(ty: Type) -> Option<Type> {
     }
 }
 
-/// Returns the function of a conversion that index arithmetic uses.
+/// Returns a fast function for the conversions that index arithmetic uses.
 fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
     if spec.saturate || spec.flush || spec.integer.is_some() || spec.mode != Mode::Nearest {
         return None;
@@ -219,7 +221,7 @@ fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
     })
 }
 
-/// The counter behind a special register, and true for its upper half.
+/// Returns the counter of a special register, and true if the register is its upper half.
 fn counter(name: &str) -> Option<(Counter, bool)> {
     match special(isa::register(name)?, None, None) {
         Reading::Counter(counter, upper) => Some((counter, upper)),
@@ -227,7 +229,7 @@ fn counter(name: &str) -> Option<(Counter, bool)> {
     }
 }
 
-/// The components of a special register that is a vector.
+/// Returns the components of a special register that is a vector.
 fn vector(name: &str) -> Option<[Init; 4]> {
     let register = isa::register(name)?;
     let of_cluster =

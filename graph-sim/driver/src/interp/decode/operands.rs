@@ -1,4 +1,4 @@
-//! Operands: the rows of registers, constants and special registers, addresses, and labels.
+//! Decoding of operands: registers, constants, special registers, addresses and labels.
 
 use super::decoder::{Decoder, Result, WRONG};
 use super::names::{function_address, parameter_address};
@@ -29,7 +29,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Returns the parameter of this `.func` of that name.
+    /// Returns the place of the parameter of this `.func` with that name.
     fn formal(&self, name: &str) -> Option<Place> {
         let find = |formals: &[ptx::Parameter], places: &[Place]| {
             formals.iter().position(|p| p.name == name).and_then(|at| places.get(at).copied())
@@ -48,7 +48,7 @@ impl<'m> Decoder<'_, 'm> {
         all.filter(|p| p.name == *name).map(|p| p.ty).next()
     }
 
-    /// Returns the row of a result.
+    /// Returns the row of a destination operand.
     pub fn result(&mut self, operand: &Operand) -> Result<Slot> {
         match operand {
             Operand::Name(name) => self.register(name),
@@ -57,7 +57,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Returns the row of an operand, as a value of a type.
+    /// Returns the row of a source operand, read as a value of a type.
     pub fn value(&mut self, operand: &Operand, ty: Type) -> Result<Slot> {
         match *operand {
             Operand::Name(name) => self.named(name, 0),
@@ -87,7 +87,8 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Checks that the registers of an instruction have the size of its type. For instructions with one type for all operands.
+    /// Checks that the registers of an instruction have the size of its type. For instructions whose operands all
+    /// have one type.
     pub fn check_sizes(&self, i: &Instruction<'m>, ty: Type) -> Result<()> {
         for operand in &i.operands {
             let declared = self.declared(operand);
@@ -143,14 +144,14 @@ impl<'m> Decoder<'_, 'm> {
             return Ok(self.init(Init::Global(number, offset)));
         }
         if let Some(&number) = self.names.functions.get(name) {
-            // A function whose address is taken may be called.
+            // Once its address is taken, the function may be called indirectly.
             self.calls(number);
             return Ok(self.constant(function_address(number)));
         }
         Err(undeclared(name))
     }
 
-    /// Returns the place of a parameter variable of the body or of a parameter of this `.func`: in the frame or in a register.
+    /// Returns the place of a parameter: of a `.param` variable of the body, or of a parameter of this `.func`.
     pub fn place(&mut self, operand: &Operand) -> Result<Place> {
         match operand {
             Operand::Name(name) => {
@@ -169,7 +170,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Returns an address in a state space.
+    /// Returns an address operand in a state space.
     pub fn address(&mut self, operand: &Operand, space: Space) -> Result<At> {
         let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
         self.at(address, space)
@@ -181,7 +182,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(name) => {
                 let is_register = self.register(name).is_ok();
                 let base = self.named(name, 0)?;
-                // A parameter of a `.func` is a place in its frame.
+                // A parameter of a `.func` is in its frame.
                 let space = match (space, is_register, self.formal(name)) {
                     (Space::Generic, false, Some(Place::Frame(..))) => Space::Local,
                     _ => space,
@@ -199,7 +200,7 @@ impl<'m> Decoder<'_, 'm> {
             || matches!(self.formal(name), Some(Place::Frame(..)))
     }
 
-    /// Returns the label of a branch as its statement, which is resolved at the end.
+    /// Returns the statement of a branch's label. It is replaced by an instruction index at the end.
     pub fn label(&self, operand: &Operand) -> Result<u32> {
         let Operand::Name(name) = operand else { return Err("expected a label".to_owned()) };
         self.body
@@ -220,7 +221,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Returns the offset of a parameter of the entry; `None` in a `.func`, and for other names.
+    /// Returns the offset and size of a parameter of the entry; `None` in a `.func`, and for other names.
     pub fn entry_parameter(&self, name: &str) -> Option<(u64, u64)> {
         if !self.source.entry || self.body.resolve(self.scope, name).is_some() {
             return None;
@@ -236,15 +237,15 @@ impl<'m> Decoder<'_, 'm> {
 
 /// The value of a special register.
 pub(super) enum Reading {
-    /// The value of a row, which is filled when the function is entered.
+    /// A row that is filled when the function is entered.
     Row(Init),
-    /// The value of a counter, which changes between reads; its upper half if true. Only `mov` reads it.
+    /// A counter, which changes between reads; its upper half if true. Only `mov` reads it.
     Counter(Counter, bool),
 }
 
-/// Returns the value of a special register, or of its component.
+/// Returns the value of a special register, or of one of its components.
 pub(super) fn special(register: Register, component: Option<usize>, number: Option<u32>) -> Reading {
-    // Behind the third component stands 0.
+    // The fourth component is 0.
     let at = component.map_or(3, |component| component as u8);
     let (zero, one) = (Init::Const(0), Init::Const(1));
     Reading::Row(match register {
@@ -275,7 +276,7 @@ pub(super) fn special(register: Register, component: Option<usize>, number: Opti
             Some(2) => Init::Special(Special::Workspace(0)),
             _ => zero,
         },
-        // The kernel is of no graph that was launched from a device, which is not simulated.
+        // Launches of graphs from a device are not simulated, so the kernel is in no such graph.
         Register::PerformanceMonitor | Register::CurrentGraphExec => zero,
         Register::Clock | Register::Clock64 => return Reading::Counter(Counter::Clock, false),
         Register::ClockHi => return Reading::Counter(Counter::Clock, true),
@@ -286,7 +287,8 @@ pub(super) fn special(register: Register, component: Option<usize>, number: Opti
     })
 }
 
-/// Returns the message about an undeclared name. A longer name after `%` may be a special register that is not known here.
+/// Returns the message about an undeclared name. A longer name that begins with `%` may be a special register
+/// that the simulator does not know.
 fn undeclared(name: &str) -> String {
     let stem = name.strip_prefix('%').map(|stem| stem.trim_end_matches(|c: char| c.is_ascii_digit()));
     let special = stem.is_some_and(|stem| stem.len() > 3);

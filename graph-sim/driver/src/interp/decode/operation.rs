@@ -1,4 +1,4 @@
-//! The operations of `alu` and `bits`, as the dispatch names them.
+//! The operations that the dispatch passes to `alu` and `bits`.
 
 use crate::interp::number::FloatOp;
 
@@ -9,11 +9,11 @@ pub enum Alu {
     One(One),
     /// An instruction of two sources.
     Two(Two),
-    /// An instruction of three sources and more.
+    /// An instruction of three or more sources.
     Many(Many),
-    /// An instruction of floats alone.
+    /// An instruction that exists for floats only.
     Float(FloatOp),
-    /// An instruction that reads the carry flag: `addc`, `subc` and `madc`.
+    /// An instruction that reads the carry flag: `addc`, `subc` or `madc`.
     WithCarry(Two),
 }
 
@@ -48,7 +48,7 @@ pub enum Two {
     Shr,
 }
 
-/// An instruction of three sources and more.
+/// An instruction of three or more sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Many {
     Mad,
@@ -60,7 +60,7 @@ pub enum Many {
 }
 
 impl Alu {
-    /// Returns the operation on floats.
+    /// Returns the operation on floats; `None` if the instruction has none.
     pub fn float(self) -> Option<FloatOp> {
         match self {
             Alu::Float(op) => Some(op),
@@ -80,7 +80,7 @@ impl Alu {
         }
     }
 
-    /// Returns true if the operation is one of bits, whatever the type.
+    /// Returns true if the operation works on bits for every type.
     pub fn is_logic(self) -> bool {
         match self {
             Alu::One(One::Not) | Alu::Two(Two::And | Two::Or | Two::Xor) => true,
@@ -88,7 +88,7 @@ impl Alu {
         }
     }
 
-    /// Returns true if all registers have the size of the type, unless the instruction is of two types.
+    /// Returns true if all registers have the size of the type, unless the instruction has two types.
     pub fn is_of_one_size(self) -> bool {
         match self {
             Alu::Two(op) => op != Two::Mul24 && op != Two::Shl && op != Two::Shr,
@@ -99,13 +99,13 @@ impl Alu {
         }
     }
 
-    /// Returns true if the second source, and the third, are counts of bits.
+    /// Returns true if the second and third sources are bit counts.
     pub fn counts_bits(self) -> bool {
         matches!(self, Alu::Two(Two::Shl | Two::Shr) | Alu::Many(Many::Bfe | Many::Fns))
     }
 }
 
-/// An instruction of two sources and more.
+/// An instruction of two or more sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bits {
     /// `selp`

@@ -3,7 +3,7 @@
 use crate::interp::number::{ConvertSpec, FloatOp, FloatSpec, Mode};
 use cuweave_ptx::{Instruction, Type};
 
-/// The rounding among modifiers; to nearest without one.
+/// Returns the rounding mode among the modifiers; to nearest if there is none.
 pub fn rounding(i: &Instruction) -> Mode {
     for modifier in i.modifiers() {
         match modifier {
@@ -18,7 +18,7 @@ pub fn rounding(i: &Instruction) -> Mode {
     Mode::Nearest
 }
 
-/// The operation of a floating-point instruction with its modifiers.
+/// Returns the operation of a floating-point instruction with its modifiers.
 pub fn float_spec(i: &Instruction, op: FloatOp, ty: Type) -> FloatSpec {
     FloatSpec {
         op,
@@ -32,7 +32,7 @@ pub fn float_spec(i: &Instruction, op: FloatOp, ty: Type) -> FloatSpec {
     }
 }
 
-/// A plain conversion to nearest.
+/// Returns a conversion that rounds to nearest, without other modifiers.
 pub fn conversion(to: Type, from: Type) -> ConvertSpec {
     ConvertSpec { to, from, mode: Mode::Nearest, integer: None, flush: false, saturate: false, relu: false }
 }

@@ -1,4 +1,7 @@
-//! Accesses to memory: address resolution and checks.
+//! Memory accesses: address resolution, checks and shadow flags.
+//!
+//! [`Regions::place`] maps a generic address to a host pointer after checking alignment, bounds, write protection
+//! and initialisation. [`read`], [`write`] and [`update`] then access the bytes.
 
 use super::lane_fault::LaneFault;
 use crate::interp::code::{At, Space};
@@ -27,19 +30,19 @@ impl Access {
     }
 }
 
-/// Bytes at an address of this process.
+/// A range of bytes in this process.
 #[derive(Clone, Copy)]
 pub struct RawBytes {
     pub start: *mut u8,
     pub length: u64,
 }
 
-/// A thread's memory besides the global one. The pointers stay valid for one instruction.
+/// The shared and local memory of a thread. The pointers are valid for one instruction.
 #[derive(Clone, Copy)]
 pub struct Own {
     pub shared: RawBytes,
     pub local: RawBytes,
-    /// A byte for each byte of shared memory: [`INITIALISED`] where it was written. Null if reads are not checked.
+    /// One byte for each byte of shared memory: [`INITIALISED`] if it was written. Null if reads are not checked.
     pub written: *mut u8,
     pub lane: u32,
 }
@@ -52,20 +55,22 @@ pub struct UnwrittenRead {
     pub lane: u32,
 }
 
-/// A cache of the allocations that this host thread accessed, the last one first.
+/// The allocations that this host thread accessed recently, the last one first. A cache in front of
+/// [`Memory::region`].
 pub struct Regions<'a> {
     launch: &'a Launch<'a>,
     memory: &'a dyn Memory,
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
-    /// 0, or [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while a block runs that has not passed its wait.
+    /// The shift of the access flags: [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while the running block has
+    /// not passed its wait, and 0 otherwise.
     pub shift: u32,
     pub unwritten: Option<UnwrittenRead>,
     known: Vec<Region>,
 }
 
-/// The most allocations kept at hand.
+/// The maximum number of cached allocations.
 const KNOWN: usize = 16;
 
 impl<'a> Regions<'a> {
@@ -80,7 +85,7 @@ impl<'a> Regions<'a> {
         Self { launch, memory, parameters, workspace, initialised, shift: 0, unwritten: None, known }
     }
 
-    /// The generic address of an access.
+    /// Returns the generic address of an access.
     pub fn generic(at: &At, base: u64) -> u64 {
         match at.space {
             Space::Generic => base.wrapping_add(at.offset as u64),
@@ -113,11 +118,11 @@ impl<'a> Regions<'a> {
             let what = format!("{} of {size} bytes at {address:#x} that were never written", access.word());
             return Err(LaneFault::access(FaultKind::Uninitialised, address, size, what));
         }
-        // SAFETY: the access lies within the region's bytes, which the memory keeps valid for the launch.
+        // SAFETY: the access is inside the region, which the memory keeps valid for the launch.
         Ok(unsafe { region.data.add(offset as usize) })
     }
 
-    /// The allocation around an access.
+    /// Returns the allocation that contains an access.
     #[inline]
     fn find(&mut self, address: u64, size: u32) -> Option<Region> {
         let holds = |region: &Region| {
@@ -181,11 +186,11 @@ impl<'a> Regions<'a> {
                 flag(own.written, offset as usize, size, 0, flags);
             }
         }
-        // SAFETY: within the window's bytes.
+        // SAFETY: the access is inside the window.
         Ok(unsafe { start.add(offset as usize) })
     }
 
-    /// Bytes up to a NUL, at most `most`.
+    /// Returns the bytes of a nul-terminated text, at most `most` of them.
     pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, LaneFault> {
         let mut text = Vec::new();
         while text.len() < most {
@@ -206,8 +211,8 @@ fn misaligned(address: u64, size: u32, access: Access) -> LaneFault {
     LaneFault::access(FaultKind::Misaligned, address, size, what)
 }
 
-/// Sets the shadow's flags; returns false if the access reads bytes never written. Flags are never cleared while a kernel
-/// runs, so shadow bytes that have them already are not written again.
+/// Sets the shadow flags of an access. Returns false if it reads unwritten bytes. Flags are never cleared while a
+/// kernel runs, so shadow bytes that have them already are not written again.
 #[inline]
 fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, shift: u32) -> bool {
     let (mark, needs) = match access {
@@ -225,21 +230,21 @@ fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, sh
     };
     if new == Some(true) && !region.pages.is_null() {
         for page in offset / PAGE..=(offset + u64::from(size) - 1) / PAGE {
-            // SAFETY: there is a byte for each started page.
+            // SAFETY: there is one byte for each started page.
             unsafe { AtomicU8::from_ptr(region.pages.add(page as usize)) }.store(1, Ordering::Relaxed);
         }
     }
     new.is_some()
 }
 
-/// Sets flags of `size` bytes; returns true if any was new, `None` if a needed flag is missing.
+/// Sets the flags of `size` bytes. Returns true if a flag was new; `None` if a needed flag is missing.
 #[inline]
 fn flag(shadow: *mut u8, at: usize, size: u32, needed: u8, flags: u8) -> Option<bool> {
-    // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
+    // SAFETY: the shadow is as long as the region, and the access is inside the region.
     let shadow = unsafe { shadow.add(at) };
     let mut new = false;
     if size == 4 && shadow.addr() & 3 == 0 {
-        // SAFETY: four bytes, aligned; everyone touches them atomically.
+        // SAFETY: these are four aligned bytes, and every thread accesses them atomically.
         let cell = unsafe { AtomicU32::from_ptr(shadow.cast()) };
         let old = cell.load(Ordering::Relaxed);
         let all = |flags: u8| u32::from(flags) * 0x0101_0101;
@@ -253,7 +258,7 @@ fn flag(shadow: *mut u8, at: usize, size: u32, needed: u8, flags: u8) -> Option<
         return Some(new);
     }
     for at in 0..size as usize {
-        // SAFETY: as above, a byte at a time.
+        // SAFETY: as above, for one byte.
         let cell = unsafe { AtomicU8::from_ptr(shadow.add(at)) };
         let old = cell.load(Ordering::Relaxed);
         if old & needed != needed {
@@ -267,10 +272,10 @@ fn flag(shadow: *mut u8, at: usize, size: u32, needed: u8, flags: u8) -> Option<
     Some(new)
 }
 
-/// Reads 1, 2, 4 or 8 bytes.
+/// Reads a value of 1, 2, 4 or 8 bytes.
 #[inline]
 pub fn read(place: *mut u8, size: u32) -> u64 {
-    // SAFETY: `place` comes from a check of at least `size` bytes; unaligned memory of a program is read as bytes.
+    // SAFETY: the caller checked `size` bytes at `place`. Unaligned memory of the program is read bytewise.
     unsafe {
         match size {
             1 => AtomicU8::from_ptr(place).load(Ordering::Relaxed).into(),
@@ -283,7 +288,7 @@ pub fn read(place: *mut u8, size: u32) -> u64 {
     }
 }
 
-/// Writes 1, 2, 4 or 8 bytes.
+/// Writes a value of 1, 2, 4 or 8 bytes.
 #[inline]
 pub fn write(place: *mut u8, size: u32, value: u64) {
     // SAFETY: as in `read`.
@@ -300,7 +305,7 @@ pub fn write(place: *mut u8, size: u32, value: u64) {
     }
 }
 
-/// Replaces a value by a function of it, atomically; returns the old value.
+/// Atomically replaces a value by a function of it. Returns the old value.
 pub fn update(place: *mut u8, size: u32, f: impl Fn(u64) -> u64) -> u64 {
     if place.addr() & (size as usize - 1) != 0 {
         let old = read(place, size);
@@ -309,7 +314,7 @@ pub fn update(place: *mut u8, size: u32, f: impl Fn(u64) -> u64) -> u64 {
     }
     macro_rules! of {
         ($cell:ty, $int:ty) => {{
-            // SAFETY: checked by the caller for `size` bytes, aligned.
+            // SAFETY: the caller checked `size` bytes; they are aligned.
             let cell = unsafe { <$cell>::from_ptr(place.cast()) };
             let mut old = cell.load(Ordering::SeqCst);
             loop {

@@ -1,4 +1,4 @@
-//! A block: its shared memory, its barriers, and the turns of its warps.
+//! A block: its shared memory, its barriers, and the scheduling of its warps.
 
 use super::access::{Own, RawBytes};
 use super::lane_fault::LaneFault;
@@ -12,63 +12,64 @@ use crate::interp::space::PRE_WAIT;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-/// Instructions of a warp before the next warp's turn.
+/// The instructions in a time slice of a warp.
 const WARP_TURN: u64 = 2_000;
-/// Instructions of warps before another block's turn.
+/// The instructions in a time slice of a block.
 const BLOCK_TURN: u64 = 20_000;
 
-/// The turns that each warp of a block gets while threads of another one are at `griddepcontrol.wait`. Warps that still
-/// run after that may spin until one of the waiting threads continues.
+/// The number of time slices that each warp of a block gets while threads of another warp are at
+/// `griddepcontrol.wait`. A warp that still runs afterwards may spin until a waiting thread continues.
 const PRE_WAIT_TURNS: usize = 2;
 
-/// The reason why a turn ended.
+/// The reason why a time slice ended.
 pub enum Turn {
     Ended,
     Over,
-    /// Nothing is left to do before the grids that the launch depends on have ended.
+    /// Only the prerequisite grids can let the block continue.
     Parked,
 }
 
 /// A named barrier.
 #[derive(Clone, Copy, Default)]
 pub struct Barrier {
-    /// Threads that it waits for; 0 if no thread has arrived.
+    /// The number of threads expected; 0 if no thread has arrived.
     pub expected: u32,
-    /// True if it is for all threads of the block. Those that have ended are not waited for then, since compute
-    /// capability 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+    /// True if the barrier is for all threads of the block. Then it does not wait for threads that have ended.
+    /// Source: CUDA C++ Programming Guide, "Independent Thread Scheduling", from compute capability 7.0 on.
     pub whole: bool,
     pub arrived: u32,
-    /// The reductions of the predicates of the arrived threads.
+    /// The reductions of the arrived threads' predicates.
     pub all: bool,
     pub any: bool,
     pub count: u32,
 }
 
-/// The named barriers, and one for the cluster's.
+/// The number of barriers: 16 named ones, and the cluster's.
 pub const BARRIERS: usize = 17;
 
+/// A block that has begun: its memory, its barriers and its warps.
 pub struct Block {
     pub id: [u32; 3],
-    /// The number among the blocks that run.
+    /// The number of the block among the blocks that run.
     pub number: u64,
     pub threads: u32,
-    /// Shared memory, in pieces that keep it aligned.
+    /// Shared memory, in 16-byte units for its alignment.
     shared: Vec<u128>,
     shared_bytes: u64,
-    /// A byte for each byte of shared memory, set where it was written; empty if reads are not checked.
+    /// One byte for each byte of shared memory, set if it was written. Empty if reads are not checked.
     written: Vec<u32>,
     pub barriers: [Barrier; BARRIERS],
-    /// Complete barriers; their waiters are released at the end of the warp's turn.
+    /// Complete barriers. Their waiting lanes are released at the end of the warp's time slice.
     pub complete: Vec<u8>,
-    /// The accesses to each word of shared memory; empty until the first access that is watched.
+    /// The accesses to each word of shared memory. Empty until the first watched access.
     pub cells: Vec<Cell>,
-    /// Incremented by every event that may order the block's accesses.
+    /// Incremented by every event that may order accesses of the block.
     pub epoch: u32,
-    /// The time of the last event that may order its warps.
+    /// The time of the last event that may order the block's warps.
     pub ordered: u32,
     /// True until a thread of the block has passed `griddepcontrol.wait`.
     pub pre_wait: bool,
-    /// Turns of runnable warps since a thread waits at `griddepcontrol.wait`.
+    /// The number of time slices run since a thread waits at `griddepcontrol.wait`.
     held: usize,
     warps: Vec<Warp>,
     next: usize,
@@ -96,9 +97,8 @@ impl Block {
             next: 0,
         };
         if worker.options.initialised && block.shared_bytes > 0 {
-            // The bytes reserved for CUDA's own code are not checked.
             block.written = vec![u32::MAX; (block.shared_bytes as usize).div_ceil(4)];
-            // SAFETY: the program's bytes are the first of those.
+            // SAFETY: the vector has a byte for each byte of shared memory, and those of the program come first.
             unsafe { block.written.as_mut_ptr().cast::<u8>().write_bytes(0, worker.shared as usize) };
         }
         let count = threads.div_ceil(32);
@@ -109,14 +109,14 @@ impl Block {
         block
     }
 
-    /// Returns the memory of one lane, with the block's shared memory.
+    /// Returns the memory of a lane, including the block's shared memory.
     pub fn own(&mut self, local: RawBytes, lane: u32) -> Own {
         let written = if self.written.is_empty() { null_mut() } else { self.written.as_mut_ptr().cast() };
         let shared = RawBytes { start: self.shared.as_mut_ptr().cast(), length: self.shared_bytes };
         Own { shared, local, written, lane }
     }
 
-    /// Runs for a turn.
+    /// Runs for one time slice.
     pub fn run(&mut self, worker: &mut Worker) -> Result<Turn, Fault> {
         let mut warps = std::mem::take(&mut self.warps);
         worker.regions.shift = if self.pre_wait { PRE_WAIT } else { 0 };
@@ -176,7 +176,7 @@ impl Block {
         }
     }
 
-    /// The grids that the launch depends on have ended: releases the threads that wait for them.
+    /// Releases the threads that wait for the prerequisite grids, which have ended.
     fn pass(&mut self, worker: &mut Worker, warps: &mut [Warp]) {
         worker.waited = true;
         worker.passed.store(true, Ordering::Relaxed);
@@ -191,15 +191,16 @@ impl Block {
         worker.regions.shift = 0;
     }
 
-    /// Called when the block may have synchronised with another one: if any thread of the launch has passed its wait, so has the block.
+    /// Must be called when the block may have synchronised with another one. If any thread of the launch has
+    /// passed its wait, the block counts as past its wait.
     pub fn hear(&mut self, worker: &mut Worker) {
         if self.pre_wait && worker.passed.load(Ordering::Relaxed) {
             self.late(worker);
         }
     }
 
-    /// Releases a barrier that all threads have reached but those that have ended. Must be called when no thread can
-    /// run. Returns false if there is none.
+    /// Releases a barrier that all threads except ended ones have reached. Must be called when no thread can run.
+    /// Returns false if there is no such barrier.
     fn release_without_ended(&mut self, worker: &mut Worker, warps: &mut [Warp]) -> bool {
         let ended: u32 = warps.iter().map(Warp::ended).sum();
         let is_complete = |barrier: &Barrier| {
@@ -221,7 +222,7 @@ impl Block {
         warps.iter_mut().for_each(|warp| warp.release(id, value));
     }
 
-    /// Returns the fault of a block with live threads that can never continue.
+    /// Returns the fault of a block whose live threads can never continue.
     fn stuck(&self, worker: &Worker, warps: &[Warp], first: &Warp) -> Fault {
         let lane_fault = match first.waits_at() {
             Some((lane, id)) => {

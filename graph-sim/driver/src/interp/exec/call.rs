@@ -1,4 +1,4 @@
-//! Calls and returns: each lane has a stack of its own, of registers and of local memory.
+//! Calls and returns. Each lane has its own stacks of registers and of local memory.
 
 use super::block::Block;
 use super::lane_fault::LaneFault;
@@ -10,18 +10,19 @@ use crate::interp::code::{Call, Callee, Inst, Op, Place};
 use crate::interp::fault::FaultKind;
 use crate::interp::space::CODE;
 
-/// Rows of registers a warp may have, all calls together.
+/// The maximum number of register rows of a warp, summed over its calls.
 const ROWS: usize = 1 << 16;
-/// The deepest nesting of calls.
+/// The maximum call depth.
 const DEPTH: usize = 4096;
 
-/// The first row of a frame, and its first byte of local memory.
+/// The first row and the first local byte of a frame.
 #[derive(Clone, Copy)]
 struct FrameBase {
     rows: u32,
     local: u32,
 }
 
+/// Returns from a call. Lanes without a caller end.
 pub fn ret(warp: &mut Warp, worker: &Worker, active: u32, mask: u32) {
     let pc = warp.pc[active.trailing_zeros() as usize];
     warp.stand(mask & !active, pc + 1);
@@ -69,7 +70,7 @@ fn pass(
         (Place::Register(a), Place::Frame(at, size)) if fits(to_local + at, word(size)) => {
             let value = warp.rows[(from_base + a) as usize][lane];
             for byte in 0..word(size) {
-                // SAFETY: the frame lies within the lane's local memory.
+                // SAFETY: the frame is inside the lane's local memory.
                 unsafe { local.add((to_local + at + byte) as usize).write((value >> (8 * byte)) as u8) };
             }
         }
@@ -86,7 +87,7 @@ fn pass(
             let size = from_size.min(to_size);
             if fits(from_local + a, size) && fits(to_local + b, size) {
                 let (from, to) = ((from_local + a) as usize, (to_local + b) as usize);
-                // SAFETY: as above, both; they may overlap only if a file is at odds with itself.
+                // SAFETY: as above, for both frames. They overlap only if the file is inconsistent.
                 unsafe { std::ptr::copy(local.add(from), local.add(to), size as usize) };
             }
         }
@@ -94,6 +95,7 @@ fn pass(
     }
 }
 
+/// Calls a function of the module, or one of the device runtime.
 pub fn call(
     warp: &mut Warp,
     worker: &mut Worker,

@@ -1,19 +1,20 @@
-//! Conflicts of a kernel's threads: two warps touch the same bytes, one of them writes another value, and nothing orders
-//! them.
+//! Detection of conflicts between a kernel's threads: two warps access the same bytes, one of them writes a
+//! different value, and nothing orders the accesses.
 //!
-//! In shared memory, whatever may order the warps of the block (a barrier, a fence, an atomic, an access that is
-//! volatile, relaxed, acquire or release) clears the records of earlier accesses.
+//! In shared memory, every event that may order the warps of the block clears the records of earlier accesses: a
+//! barrier, a fence, an atomic, or an access that is volatile, relaxed, acquire or release.
 //!
-//! In global memory every such event of a block has a time, and every access the time of the last event before it. An
-//! access `a` and a later one `b` of the same block are ordered if the block had an event since `a`. In different blocks
-//! they are taken as ordered if both blocks had an event other than a barrier since `a`: a producer must have
-//! released after `a`, and the consumer acquired before `b`. So ordered accesses are never reported, through
-//! any chain of blocks; but conflicts of blocks that use atomics all the time are rarely found.
+//! In global memory, every such event of a block has a time, and every access has the time of the last event
+//! before it. An access `a` and a later access `b` of the same block are ordered if the block had an event since
+//! `a`. Accesses of different blocks count as ordered if both blocks had an event other than a barrier since `a`:
+//! a producer must have released after `a`, and the consumer acquired before `b`. So ordered accesses are never
+//! reported, through any chain of blocks. But conflicts between blocks that use atomics all the time are rarely
+//! found.
 //!
-//! Each byte of shared memory has a record of one write and of all reads, each word of global memory of one write and one
-//! read. Not detected: conflicts inside a
-//! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
-//! already; asynchronous and bulk copies, and matrix fragments; accesses of a launch beyond its first 256 MiB.
+//! Each byte of shared memory has a record of one write and of all reads. Each word of global memory has a record
+//! of one write and one read. Not detected: conflicts inside a warp; a plain read beside an atomic, with which
+//! loops around `atom.cas` begin; a write of the value that is already there; asynchronous and bulk copies, and
+//! matrix fragments; accesses of a launch beyond its first 256 MiB.
 
 use super::access::{Regions, UnwrittenRead};
 use super::block::Block;
@@ -28,15 +29,15 @@ use crate::interp::launch::PreWait;
 use crate::interp::space::SHARED;
 use std::sync::atomic::Ordering;
 
-/// The most conflicts that are kept of a kernel.
+/// The maximum number of conflicts kept for a kernel.
 const CONFLICTS: usize = 16;
 
-/// The kind of an access, for the detection of conflicts.
+/// The kind of an access, for conflict detection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum How {
     Read,
     Write,
-    /// Atomically, or by a strong access.
+    /// An atomic or strong access.
     Strongly,
 }
 
@@ -49,8 +50,9 @@ impl Block {
         }
     }
 
-    /// Records an event that may order the block's warps, and, outside of its own shared memory, the block with others. The
-    /// block may then have learned from another one that the grids that the launch depends on have ended.
+    /// Records an event that may order the block's warps and, unless it is in shared memory, the block with other
+    /// blocks. In the latter case the block may have learned from another one that the prerequisite grids have
+    /// ended.
     pub fn meet(&mut self, worker: &mut Worker, space: Space) {
         self.order(worker);
         if space == Space::Shared {
@@ -69,18 +71,18 @@ pub struct Touched<'a> {
     pub at: &'a At,
     pub address: &'a Row,
     pub lanes: u32,
-    /// The bytes of each access.
+    /// The size of each access in bytes.
     pub bytes: u32,
 }
 
 impl Touched<'_> {
-    /// Returns the lanes with their addresses.
+    /// Returns the lanes with their generic addresses.
     #[inline]
     fn places(&self) -> impl Iterator<Item = (u32, u64)> {
         Lanes(self.lanes).map(|lane| (lane, Regions::generic(self.at, self.address[lane as usize])))
     }
 
-    /// Returns the words of four bytes that a lane touches, each with a mask of its bytes.
+    /// Returns the 4-byte words that a lane touches, each with a mask of the touched bytes.
     #[inline]
     fn words(&self, start: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
         let end = start + u64::from(self.bytes);
@@ -91,7 +93,7 @@ impl Touched<'_> {
     }
 }
 
-/// An access with its warp, block and time.
+/// An access with its warp, its block and its time.
 struct Access<'a> {
     watch: &'a Watch,
     block: u64,
@@ -114,7 +116,7 @@ impl How {
 }
 
 impl Access<'_> {
-    /// Returns true if nothing orders an earlier access before this one.
+    /// Returns true if nothing orders the recorded access before this one.
     #[inline]
     fn unordered(&self, record: Record, mask: u64) -> bool {
         if record.0 == 0 || record.mask() & mask == 0 || record.warp() == self.warp {
@@ -127,7 +129,7 @@ impl Access<'_> {
         self.met <= record.time() || self.watch.met(other).load(Ordering::SeqCst) <= record.time()
     }
 
-    /// Records an access to bytes of a word; returns the earlier access that it conflicts with.
+    /// Records an access to bytes of a word. Returns the earlier access with which it conflicts.
     fn touch(&self, word: &Word, mask: u64) -> Option<Record> {
         let strong = self.how == How::Strongly;
         let written = Record(word.written.load(Ordering::Relaxed));
@@ -159,7 +161,7 @@ impl Access<'_> {
 }
 
 impl Worker<'_> {
-    /// Checks an access of a warp for conflicts. For writes, `touched` holds the lanes that changed a value.
+    /// Checks an access of a warp for conflicts. For a write, `touched` holds the lanes that changed a value.
     pub fn watch(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, how: How) {
         if self.watch.is_none() {
             return;
@@ -218,7 +220,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns true if a finding is kept: the first of its kind at a line, up to [`CONFLICTS`] in all.
+    /// Returns true if a finding should be kept: the first of its kind at a line, up to [`CONFLICTS`] in total.
     fn wanted(&self, kind: FaultKind, inst: &Inst) -> bool {
         let known = |found: &Fault| (found.kind, found.line) == (kind, inst.line);
         self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
@@ -227,12 +229,12 @@ impl Worker<'_> {
     /// Records a finding at an instruction.
     fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, lane_fault: LaneFault) {
         let fault = warp.fault(self, block, lane_fault);
-        // The lanes may be past the instruction already.
+        // The lanes may already be past the instruction.
         self.conflicts.push(Fault { line: inst.line, ..fault });
     }
 
-    /// Reports a read of shared memory that nothing has written. It is no fault: a word may be read that was written
-    /// in part, and the value may be unused.
+    /// Reports a read of unwritten shared memory as a warning. It is not a fault: a word may be partly written,
+    /// or its value unused.
     pub fn tell_unwritten(
         &mut self,
         block: &Block,
@@ -279,7 +281,8 @@ impl Worker<'_> {
                 };
                 let does = if writes { "writes" } else { "reads" };
                 let what = format!(
-                    "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",
+                    "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used \
+                     since the last barrier",
                     warp.number
                 );
                 let lane_fault = LaneFault::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
@@ -288,7 +291,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Records instructions that touch global memory before `griddepcontrol.wait`.
+    /// Records an instruction that touches global memory before `griddepcontrol.wait`.
     pub fn note_pre_wait(&mut self, block: &Block, touched: &Touched) {
         debug_assert!(block.pre_wait);
         let inst = touched.inst;

@@ -1,17 +1,18 @@
-//! The turns of groups of lanes, so that no lane starves.
+//! Fair scheduling of a warp's lane groups, so that no lane starves.
 
 use super::lanes::Lanes;
 
-/// Instructions of one group of lanes while other groups of the warp wait.
+/// The instructions in a time slice of a lane group, while other groups of the warp wait.
 const GROUP_TURN: u64 = 500;
 
-/// The turns of the groups of a warp: after [`GROUP_TURN`] instructions the lane that waited longest leads for as many.
+/// The scheduler of a warp's lane groups. After [`GROUP_TURN`] instructions, the lane that has waited longest
+/// leads for one time slice.
 pub struct LaneTurns {
-    /// The leading lane, and the instructions left of its lead.
+    /// The leading lane, and the instructions left in its time slice.
     leader: Option<(u32, u64)>,
-    /// Instructions since another lane led.
+    /// The instructions executed since another lane led.
     since: u64,
-    /// The time of each lane's last execution, by the clock.
+    /// The time of each lane's last execution, on `clock`.
     ran: [u64; 32],
     clock: u64,
 }
@@ -21,7 +22,7 @@ impl LaneTurns {
         LaneTurns { leader: None, since: 0, ran: [0; 32], clock: 0 }
     }
 
-    /// Returns the leading lane, if there is one among those that are ready.
+    /// Returns the leading lane; `None` if no lane leads or the leader is not ready.
     pub fn choose(&mut self, ready: u32) -> Option<u32> {
         self.leader = self.leader.filter(|&(lane, left)| left > 0 && ready >> lane & 1 == 1);
         if self.leader.is_none() && self.since >= GROUP_TURN {
@@ -32,12 +33,12 @@ impl LaneTurns {
         self.leader.map(|(lane, _)| lane)
     }
 
-    /// Returns the most instructions of the chosen group.
+    /// Returns the maximum number of instructions that the chosen group may execute.
     pub fn left(&self) -> u64 {
         self.leader.map_or(GROUP_TURN, |(_, left)| left)
     }
 
-    /// Accounts for a group that has executed while others waited. If it `rests`, another one leads next.
+    /// Accounts for a group that executed while others waited. If `rests` is true, another group leads next.
     pub fn note(&mut self, mask: u32, steps: u64, rests: bool) {
         self.clock += 1;
         for lane in Lanes(mask) {
@@ -53,7 +54,7 @@ impl LaneTurns {
         }
     }
 
-    /// Accounts for a group that was alone.
+    /// Accounts for a group that executed while no other waited.
     pub fn restart(&mut self) {
         (self.since, self.leader) = (0, None);
     }

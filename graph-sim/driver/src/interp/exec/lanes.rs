@@ -1,6 +1,6 @@
-//! Sets of lanes.
+//! Sets of lanes as bit masks.
 
-/// The lanes of a mask, from the lowest.
+/// Iterates over the lanes of a mask, lowest first.
 pub struct Lanes(pub u32);
 
 impl Iterator for Lanes {

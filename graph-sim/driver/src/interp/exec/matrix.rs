@@ -1,5 +1,5 @@
-//! Matrix instructions. A fragment of `mma` is laid out as PTX says; one of `wmma`, whose layout PTX leaves open, holds
-//! its elements in order, lane after lane.
+//! Matrix instructions. A fragment of `mma` has the layout that PTX defines. PTX leaves the layout of `wmma`
+//! fragments open; here the elements are in order, lane after lane.
 
 use super::access::{Access, Regions, read, write};
 use super::block::Block;
@@ -12,7 +12,7 @@ use crate::interp::fault::FaultKind;
 use crate::interp::number::{Mode, format, narrow, widen};
 use cuweave_ptx::Type;
 
-/// Elements in one register.
+/// Returns the number of elements in a register.
 fn per_register(ty: Type) -> usize {
     match ty.size() {
         1 => 4,
@@ -21,7 +21,7 @@ fn per_register(ty: Type) -> usize {
     }
 }
 
-/// The place of the `i`th element of a lane in `a`: row and column.
+/// Returns the row and column of the `i`th element of a lane in `a`.
 fn place_a(mma: &Mma, lane: usize, i: usize) -> (usize, usize) {
     let (m, k) = (usize::from(mma.shape.m), usize::from(mma.shape.k));
     if mma.warp {
@@ -55,13 +55,13 @@ fn ordered(elements: usize, columns: usize, lane: usize, i: usize) -> (usize, us
     (at / columns, at % columns)
 }
 
-/// An element as a number. Integers of 32 bits are exact in it.
+/// Returns an element as a number. 32-bit integers are represented exactly.
 fn number(bits: u64, ty: Type) -> f64 {
     match ty {
         Type::S8 => f64::from(bits as i8),
         Type::U8 => f64::from(bits as u8),
         Type::S32 => f64::from(bits as i32),
-        // The low bits of a tf32 do not count.
+        // The low bits of a tf32 are ignored.
         Type::Tf32 => f64::from(f32::from_bits(bits as u32 & 0xffff_e000)),
         _ => format(ty).map_or(0.0, |format| widen(bits, format)),
     }
@@ -95,6 +95,7 @@ fn set_element(
     *row = *row & !mask | value << shift & mask;
 }
 
+/// Executes a matrix instruction. All 32 lanes must take part.
 pub fn matrix(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -117,7 +118,7 @@ pub fn matrix(
                 let place =
                     worker.regions.place(address, 16, Access::Read, &own).map_err(|t| t.of_lane(lane))?;
                 for (column, value) in row.iter_mut().enumerate() {
-                    // SAFETY: within the 16 bytes that were checked.
+                    // SAFETY: 16 bytes at `place` were checked.
                     *value = read(unsafe { place.add(2 * column) }, 2) as u16;
                 }
             }
@@ -149,7 +150,7 @@ pub fn matrix(
                     for column in 0..8 {
                         let (r, c) = if *transposed { (column, row) } else { (row, column) };
                         let value = values[r * 4 + c / 2] >> (16 * (c % 2));
-                        // SAFETY: within the 16 bytes that were checked.
+                        // SAFETY: as above.
                         write(unsafe { place.add(2 * column) }, 2, value);
                     }
                 }

@@ -1,4 +1,7 @@
-//! Execution of an entry: blocks on threads of the host.
+//! Execution of an entry: host threads take blocks from a queue and run them.
+//!
+//! [`run`] executes a launch to its end, [`run_until_wait`] up to `griddepcontrol.wait`. `block` schedules the
+//! warps of a block, `turn` the lane groups of a warp, and `step` executes an instruction.
 
 mod access;
 mod block;
@@ -32,15 +35,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use watch::{Pages, Watch};
 use worker::{RESERVED, Worker};
 
-/// The most shared memory of a block, static and dynamic.
+/// The maximum shared memory of a block in bytes, static and dynamic.
 const MAX_SHARED: u64 = 227 << 10;
-/// The most open blocks of one host thread: as many small blocks as an H200 holds at once.
+/// The maximum number of open blocks per host thread: as many small blocks as are resident on an H200.
 const OPEN: u64 = 4224;
-/// The most open large blocks: four a multiprocessor.
+/// The maximum number of open large blocks per host thread: four per multiprocessor.
 const OPEN_LARGE: u64 = 528;
-/// The most bytes of one host thread's open blocks beyond [`OPEN_LARGE`].
+/// The maximum number of bytes in a host thread's open blocks beyond [`OPEN_LARGE`].
 const OPEN_BYTES: u64 = 1 << 30;
-/// Launches of up to so many threads run on one host thread.
+/// Launches of at most this many threads run on one host thread.
 const SMALL: u64 = 2048;
 
 fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
@@ -58,24 +61,24 @@ fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
     }
 }
 
-/// A launch that is paused until the grids that it depends on have ended.
+/// A launch that is paused until its prerequisite grids have ended.
 #[derive(Default)]
 pub struct Paused {
     blocks: Vec<Block>,
-    /// Blocks that have begun.
+    /// The number of blocks that have begun.
     begun: u64,
     stats: Stats,
     watch: Option<Arc<Watch>>,
 }
 
 impl Paused {
-    /// The instructions that touched global memory so far.
+    /// Returns the instructions that touched global memory so far.
     pub fn pre_wait(&self) -> &[PreWait] {
         &self.stats.pre_wait
     }
 }
 
-/// Runs the blocks of a launch before the grids that it depends on have ended: as many blocks as a device holds, each
+/// Runs the blocks of a launch before its prerequisite grids have ended. Runs as many blocks as may be open, each
 /// until its threads are at `griddepcontrol.wait`, have ended, or spin.
 ///
 /// # Errors
@@ -84,7 +87,7 @@ pub fn run_until_wait(launch: &Launch, memory: &dyn Memory, options: &Options) -
     execute(launch, memory, options, Paused::default(), true)
 }
 
-/// Runs a launch to its end, from its beginning or from where it was paused.
+/// Runs a launch to its end, from its start or from where it was paused.
 ///
 /// # Errors
 /// The first fault of any thread. Effects of other threads remain.
@@ -131,7 +134,7 @@ fn refusal(launch: &Launch, options: &Options) -> Option<Fault> {
     None
 }
 
-/// Adds the result of a worker to the outcome of a launch. The first fault ends the launch.
+/// Merges the result of a worker into the outcome of a launch. The first fault ends the launch.
 fn add(result: Result<Paused, Fault>, outcome: &Mutex<Result<Paused, Fault>>, ended: &AtomicBool) {
     let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
     match (result, &mut *outcome) {
@@ -147,13 +150,13 @@ fn add(result: Result<Paused, Fault>, outcome: &Mutex<Result<Paused, Fault>>, en
     }
 }
 
-/// Sorts conflicts by their lines, and keeps one of each kind and line.
+/// Sorts conflicts by line and keeps one of each kind per line.
 fn sort_conflicts(conflicts: &mut Vec<Fault>) {
     conflicts.sort_by_key(|a| (a.line, a.kind as u8, a.block, a.thread));
     conflicts.dedup_by(|a, b| (a.kind, a.line) == (b.kind, b.line));
 }
 
-/// Returns the bytes of the parameters as words, with one more.
+/// Returns the bytes of the parameters as words, followed by a zero word.
 fn words_of(bytes: &[u8]) -> Vec<u64> {
     let mut parameters = vec![0u64; bytes.len().div_ceil(8) + 1];
     for (at, &byte) in bytes.iter().enumerate() {
@@ -162,7 +165,8 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
     parameters
 }
 
-/// Returns the bytes of shared memory that the system reserves, which kernels of its special registers alone have.
+/// Returns the shared memory reserved for CUDA's own code. Only programs that read its special registers have
+/// any.
 fn reserved(program: &Program) -> u32 {
     let reserves = |init: &Init| matches!(init, Init::Special(Special::Reserved(_)));
     let mut inits = program.functions.iter().flat_map(|function| &function.inits);
@@ -182,7 +186,7 @@ fn execute(
     let shared = launch.program.entries[launch.entry].shared_bytes + launch.dynamic_shared;
     let (blocks, threads) = (options.blocks_of(launch).count(), volume(launch.block));
     let (parameters, reserved) = (words_of(launch.parameters), reserved(launch.program));
-    // Size and barrier, as cooperative groups of CUDA read them.
+    // The size and the barrier, in the layout that CUDA's cooperative groups read.
     let workspace = [AtomicU64::new(16), AtomicU64::new(0)];
     let cores = options.threads.unwrap_or_else(cores);
     let small = options.threads.is_none() && blocks.saturating_mul(threads) <= SMALL;
@@ -240,7 +244,6 @@ fn execute(
 struct Queue {
     order: Order,
     next: AtomicU64,
-    /// Paused blocks.
     paused: Mutex<Vec<Block>>,
 }
 
@@ -255,7 +258,7 @@ impl Queue {
 }
 
 impl Worker<'_> {
-    /// Returns the most open blocks of this host thread.
+    /// Returns the maximum number of open blocks of this host thread.
     fn most(&self) -> usize {
         let program = self.launch.program;
         let slots = program.functions[program.entries[self.launch.entry].function].slots;
@@ -276,7 +279,6 @@ fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let mut blocks = Vec::new();
     while blocks.len() < most && !worker.ended.load(Ordering::Relaxed) {
         let Some(mut block) = queue.take(&worker) else { break };
-        // A block that does not wait after a turn may spin for another block.
         if !matches!(block.run(&mut worker)?, Turn::Ended) {
             blocks.push(block);
         }
@@ -284,8 +286,8 @@ fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     Ok(worker.done(blocks))
 }
 
-/// Runs blocks until none are left. Blocks may wait for each other, so all open blocks take turns. If no block ends in a
-/// round of turns, the number of open blocks is doubled.
+/// Runs blocks until none are left. Blocks may wait for each other, so all open blocks get time slices in
+/// rotation. If no block ends in a whole rotation, the number of open blocks is doubled.
 fn work(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let most = worker.most();
     let mut open: VecDeque<Block> = VecDeque::new();

@@ -1,4 +1,4 @@
-//! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`, `cudaGraphSetConditional`.
+//! Functions of the device runtime: `vprintf`, `__assertfail`, `malloc`, `free` and `cudaGraphSetConditional`.
 
 use super::access::{Access, Own, read, write};
 use super::block::Block;
@@ -10,9 +10,10 @@ use crate::interp::code::{Call, Callee, Place};
 use crate::interp::fault::FaultKind;
 use crate::interp::space::Setter;
 
-/// The longest text that is read.
+/// The maximum length of a text.
 const TEXT: usize = 1 << 16;
 
+/// Executes a call of a function of the device runtime, one lane after the other.
 pub fn system(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -72,7 +73,7 @@ fn answer(warp: &mut Warp, place: Place, base: usize, lane: u32, value: u64) {
     }
 }
 
-/// Returns the text of a `vprintf`, and the number of its arguments.
+/// Returns the text of a `vprintf` and the number of its arguments.
 fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String, u64), LaneFault> {
     let format = worker.regions.text(arguments[0], TEXT, own)?;
     let mut count = 0u64;
@@ -87,7 +88,6 @@ fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String,
     if strings.is_empty() {
         return Ok((text, count));
     }
-    // Strings are read in a second pass, once their addresses are known.
     let mut texts = Vec::new();
     for address in strings {
         texts.push(worker.regions.text(address, TEXT, own)?);
@@ -98,7 +98,7 @@ fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String,
     Ok((text, count))
 }
 
-/// Reads the next argument of a `vprintf`, of 4 or 8 bytes, and steps over it.
+/// Reads the next argument of a `vprintf`, of 4 or 8 bytes, and advances `next`.
 fn argument_at(worker: &mut Worker, own: &Own, next: &mut u64, bytes: u64) -> Result<u64, LaneFault> {
     *next = next.wrapping_add(bytes - 1) & !(bytes - 1);
     let place = worker.regions.place(*next, bytes as u32, Access::Read, own)?;
@@ -106,7 +106,7 @@ fn argument_at(worker: &mut Worker, own: &Own, next: &mut u64, bytes: u64) -> Re
     Ok(read(place, bytes as u32))
 }
 
-/// Returns the fault of an assertion that failed.
+/// Returns the fault of a failed assertion.
 fn failed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> LaneFault {
     let mut words = Vec::new();
     for address in [arguments[0], arguments[1], arguments[3]] {
@@ -120,8 +120,8 @@ fn failed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> LaneFault {
     LaneFault::new(FaultKind::Trap, what)
 }
 
-/// Formats as `printf`. `value` gives the next argument of 4 or 8 bytes, `string` the text at an address. The addresses of
-/// strings are collected.
+/// Formats like `printf`. `value` returns the next argument of 4 or 8 bytes, and `string` the text at an address.
+/// Collects the addresses of strings.
 fn print(
     format: &[u8],
     mut value: impl FnMut(u64) -> Result<u64, LaneFault>,
@@ -153,7 +153,7 @@ fn print(
     Ok((text, strings))
 }
 
-/// A conversion of a format: `%-8.3f`.
+/// A conversion specification of a format, such as `%-8.3f`.
 struct Conversion<'f> {
     /// The text between `%` and the letter.
     spec: &'f str,
@@ -163,12 +163,12 @@ struct Conversion<'f> {
     left: bool,
     width: usize,
     precision: Option<usize>,
-    /// True if its integer has 8 bytes.
+    /// True if the integer has 8 bytes.
     long: bool,
 }
 
 impl<'f> Conversion<'f> {
-    /// Reads a conversion. `value` gives the next argument, which `*` takes.
+    /// Parses a conversion specification. `value` returns the next argument, which `*` consumes.
     fn read(
         spec: &'f str,
         kind: u8,
@@ -198,7 +198,7 @@ impl<'f> Conversion<'f> {
         Ok(Conversion { spec, kind, flags, left, width, precision, long })
     }
 
-    /// Returns true for a negative number, and the text of the value without its sign.
+    /// Returns true for a negative number, and the text of its absolute value.
     fn convert(
         &self,
         value: &mut impl FnMut(u64) -> Result<u64, LaneFault>,
@@ -241,7 +241,7 @@ impl<'f> Conversion<'f> {
         })
     }
 
-    /// Returns the text of a value with its sign, its least number of digits and its width.
+    /// Pads a value to its precision and width, with its sign.
     fn pad(&self, sign: bool, mut body: String) -> String {
         match (self.kind, self.precision) {
             (b'd' | b'i' | b'u' | b'x' | b'X' | b'o', Some(digits)) if body.len() < digits => {
@@ -269,7 +269,7 @@ impl<'f> Conversion<'f> {
     }
 }
 
-/// Returns a number that is not negative as `%f`, `%e` or `%g`.
+/// Formats a non-negative number as `%f`, `%e` or `%g`.
 fn float(value: f64, kind: u8, precision: Option<usize>) -> String {
     let digits = precision.unwrap_or(6);
     if !value.is_finite() {

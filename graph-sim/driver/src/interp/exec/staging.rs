@@ -10,7 +10,8 @@ use crate::interp::code::{AsyncCopy, BulkCopy, Mbarrier, MbarrierOp, Slot, Updat
 use crate::interp::fault::FaultKind;
 use crate::interp::number::float;
 
-/// The 64 bits of an `mbarrier` object: pending arrivals, expected arrivals, pending bytes, and the phase.
+/// The fields of an `mbarrier` object's 64 bits: pending arrivals, expected arrivals, pending bytes, and the
+/// phase.
 #[derive(Clone, Copy)]
 struct Object {
     pending: u64,
@@ -41,6 +42,7 @@ impl Object {
     }
 }
 
+/// Executes `cp.async`.
 pub fn copy(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -73,13 +75,14 @@ pub fn copy(
             } else {
                 0
             };
-            // SAFETY: within the bytes that were checked.
+            // SAFETY: `size` bytes at `target` were checked.
             write(unsafe { target.add(byte as usize) }, 1, value);
         }
     }
     Ok(())
 }
 
+/// Executes `cp.async.bulk` and `cp.reduce.async.bulk`.
 pub fn bulk_copy(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -130,6 +133,7 @@ pub fn bulk_copy(
     Ok(())
 }
 
+/// Executes an operation on an `mbarrier` object.
 pub fn mbarrier(
     warp: &mut Warp,
     worker: &mut Worker,

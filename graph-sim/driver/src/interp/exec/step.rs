@@ -1,4 +1,4 @@
-//! Execution of one instruction of a group of lanes.
+//! Execution of one instruction by a group of lanes.
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
@@ -14,7 +14,7 @@ use crate::interp::number::{convert, extend, float, pack_saturated};
 use cuweave_ptx::Type;
 use std::time::Instant;
 
-/// Executes an operation on registers alone; returns false for all others.
+/// Executes an operation that uses only registers. Returns false for all other operations.
 #[inline]
 pub fn simple(warp: &mut Warp, op: &Op, base: usize, mask: u32) -> bool {
     match *op {
@@ -69,7 +69,8 @@ pub fn simple(warp: &mut Warp, op: &Op, base: usize, mask: u32) -> bool {
     true
 }
 
-/// Executes any other operation. `mask` is the group; `active` its lanes whose guard holds. The lanes are at the instruction.
+/// Executes any other operation. `mask` is the group, and `active` its lanes whose guard is true. The program
+/// counters of the lanes are at the instruction.
 pub fn step(
     warp: &mut Warp,
     worker: &mut Worker,
@@ -149,7 +150,6 @@ pub fn step(
         | Op::Mma(_)
         | Op::LoadFragment(_)
         | Op::StoreFragment(_) => {
-            // All live lanes take part.
             match together::gather(warp, base, active, mask, ALL) {
                 Some(all) => matrix::matrix(warp, worker, block, &inst.op, base, all)?,
                 None => return Ok(Flow::Regroup),
@@ -161,7 +161,7 @@ pub fn step(
     Ok(Flow::Next)
 }
 
-/// Sends each lane to the target of its index.
+/// Jumps each lane to the target of its index.
 fn branch_table(
     warp: &mut Warp,
     base: usize,
@@ -183,7 +183,7 @@ fn branch_table(
     Ok(())
 }
 
-/// Loads parts of the parameters of a kernel.
+/// Executes a load from the parameters of the kernel.
 fn load_parameter(
     warp: &mut Warp,
     bytes: &[u8],
@@ -245,7 +245,7 @@ fn load(
             continue;
         }
         for (number, &slot) in to.iter().enumerate() {
-            // SAFETY: within the bytes that were checked.
+            // SAFETY: all elements of the access were checked.
             let part = unsafe { place.add(number * size as usize) };
             warp.set(base, slot, lane, extend(read(part, size), ty));
         }
@@ -277,7 +277,7 @@ fn store(
     let address = warp.row(base, at.base);
     let size = ty.size();
     let bytes = size * from.len() as u32;
-    // A write of the value that is there already conflicts with nothing.
+    // A write of the value that is already there conflicts with nothing.
     let mut changed = 0;
     let watched = at.space != Space::Local && worker.watch.is_some();
     if at.strong {
@@ -288,7 +288,7 @@ fn store(
         let place = place(warp, worker, block, lane, address, bytes, Access::Write)?;
         for (number, &slot) in from.iter().enumerate() {
             let value = warp.rows[base + slot as usize][lane as usize];
-            // SAFETY: within the bytes that were checked.
+            // SAFETY: all elements of the access were checked.
             let part = unsafe { place.add(number * size as usize) };
             if watched && read(part, size) != value & (u64::MAX >> (64 - 8 * size)) {
                 changed |= 1 << lane;
@@ -317,7 +317,7 @@ fn atomic(
     atomic: &Atomic,
 ) -> Result<(), LaneFault> {
     let &Atomic { update: ref how, ty, ref at, d, operands: [b, c] } = atomic;
-    // Before the update, as a release, and after it, as an acquire.
+    // Before the update as a release, and after it as an acquire.
     block.meet(worker, at.space);
     let address = warp.row(base, at.base);
     let b = warp.row(base, b);
@@ -353,7 +353,7 @@ fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {
     result & 0xffff_ffff
 }
 
-/// The time since the first call.
+/// Returns the nanoseconds since the first call.
 fn nanoseconds() -> u64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64

@@ -1,7 +1,7 @@
 //! Collective instructions: barriers, shuffles, votes, matches and reductions.
 //!
-//! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
-//! that reaches it.
+//! An instruction with a lane mask waits until all live lanes of the mask have arrived. An instruction without
+//! one is executed by the group that reaches it.
 
 use super::block::{Barrier, Block};
 use super::lane_fault::LaneFault;
@@ -10,7 +10,7 @@ use super::warp::{Flow, Warp};
 use crate::interp::code::{BlockBarrier, NONE, Op, PredicateReduction, Shuffle, Vote};
 use crate::interp::fault::FaultKind;
 
-/// Lanes arrive at a barrier of the block, and wait there unless they only arrive.
+/// Records the arrival of lanes at a named barrier. They wait there unless the instruction only arrives.
 pub fn arrive(
     warp: &mut Warp,
     block: &mut Block,
@@ -31,7 +31,7 @@ pub fn arrive(
         NONE => block.threads,
         count => {
             let count = warp.row(base, count)[first as usize] as u32;
-            // Missing lanes of the last warp count as arrived.
+            // The missing lanes of the last warp count as arrived.
             if count == whole { block.threads } else { count }
         }
     };
@@ -67,8 +67,8 @@ pub fn arrive(
     Ok(())
 }
 
-/// Returns the lanes that execute a collective now: `None` if some of `wanted` have not arrived. Sets the program counters
-/// of all lanes of the group; the returned lanes continue after the instruction.
+/// Returns the lanes that execute a collective now; `None` if lanes of `wanted` have not arrived. Sets the
+/// program counters of all lanes of the group. The returned lanes continue after the instruction.
 pub fn gather(warp: &mut Warp, base: usize, active: u32, mask: u32, wanted: u32) -> Option<u32> {
     let pc = warp.pc[active.trailing_zeros() as usize];
     warp.stand(mask & !active, pc + 1);
@@ -91,6 +91,7 @@ pub fn gather(warp: &mut Warp, base: usize, active: u32, mask: u32, wanted: u32)
     Some(here)
 }
 
+/// Executes a collective of the warp once all lanes of its mask have arrived.
 pub fn collective(warp: &mut Warp, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, LaneFault> {
     let members = match *op {
         Op::SyncWarp(members) | Op::Elect(_, _, members) => members,
@@ -109,7 +110,6 @@ pub fn collective(warp: &mut Warp, op: &Op, base: usize, active: u32, mask: u32)
         }
     };
     let Some(here) = gather(warp, base, active, mask, wanted) else { return Ok(Flow::Regroup) };
-    // Groups with different masks may be at one instruction: each is executed alone.
     let mut left = here;
     while left != 0 {
         let first = left.trailing_zeros();
@@ -186,7 +186,6 @@ fn together_now(warp: &mut Warp, op: &Op, base: usize, group: u32) {
                 warp.set(base, p, lane, u64::from(lane == leader));
             }
         }
-        // The other instructions only converge.
         _ => {}
     }
 }

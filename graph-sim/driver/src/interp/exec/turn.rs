@@ -1,4 +1,4 @@
-//! A warp's turn: its groups of lanes execute instructions.
+//! Execution of a warp for one time slice: chooses lane groups and executes their instructions.
 
 use super::access::{Own, RawBytes};
 use super::block::Block;
@@ -44,7 +44,7 @@ impl Warp {
         warp
     }
 
-    /// Fills the constant rows of the function that a lane has entered.
+    /// Fills the constant rows of the function that a lane enters.
     pub fn enter(&mut self, worker: &Worker, block: &Block, function: &Function, lane: u32) {
         let at = lane as usize;
         for &(slot, init) in &function.inits {
@@ -54,14 +54,14 @@ impl Warp {
         }
     }
 
-    /// Returns the memory of one lane.
+    /// Returns the memory of a lane.
     pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
         let local = &mut self.local.words[lane as usize];
         let local = RawBytes { start: local.as_mut_ptr().cast(), length: local.len() as u64 * 8 };
         block.own(local, lane)
     }
 
-    /// A fault at the instruction where a lane stands.
+    /// Returns a fault at the current instruction of a lane.
     pub fn fault(&self, worker: &Worker, block: &Block, lane_fault: LaneFault) -> Fault {
         let program = worker.launch.program;
         let at = lane_fault.lane as usize & 31;
@@ -88,7 +88,8 @@ impl Warp {
         }
     }
 
-    /// Executes until the lanes wait or end, or the turn is over. Returns the number of instructions executed.
+    /// Executes until the lanes wait or end, or until `most` instructions. Returns the number of instructions
+    /// executed.
     pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, LaneFault> {
         let mut steps = 0;
         while steps < most && block.complete.is_empty() && !std::mem::take(&mut self.rests) {
@@ -117,8 +118,8 @@ impl Warp {
         Ok(steps)
     }
 
-    /// Executes a group of lanes until it waits, ends or splits, reaches `stop`, or has executed `budget` instructions. Returns the
-    /// number of instructions, and of those that count.
+    /// Executes a group of lanes until it waits, ends, splits, reaches `stop`, or has executed `budget`
+    /// instructions. Returns the number of instructions, and how many of them count towards the limit.
     fn run_group(
         &mut self,
         worker: &mut Worker,
@@ -188,15 +189,17 @@ impl Warp {
         Ok((done, counted))
     }
 
-    /// Deeper calls come first, then lower addresses: groups reconverge where their paths join.
+    /// The scheduling key of a lane. Deeper calls come first, then lower addresses, so that groups reconverge
+    /// where their paths join.
     fn key(&self, lane: u32) -> u64 {
         let depth = self.calls[lane as usize].len() as u64;
         (u64::from(u32::MAX) - depth) << 32 | u64::from(self.pc[lane as usize])
     }
 
-    /// Returns the group to execute: its lanes, and the address at which the next group waits.
+    /// Returns the lanes of the group to execute, and the address at which the next group waits.
     ///
-    /// The group with the least key comes first, so that groups reconverge, unless a lane leads by [`LaneTurns`].
+    /// The group with the lowest key runs first, so that groups reconverge, unless [`LaneTurns`] lets a lane
+    /// lead.
     fn choose(&mut self) -> (u32, u32) {
         let first = match self.turns.choose(self.ready) {
             Some(lane) => Some(lane),
@@ -213,7 +216,7 @@ impl Warp {
                 stop = stop.min(key);
             }
         }
-        // Only groups at the same call depth reconverge.
+        // Groups reconverge only at the same call depth.
         let stop = if stop >> 32 == best >> 32 { stop as u32 } else { u32::MAX };
         (mask, stop)
     }

@@ -1,15 +1,16 @@
-//! A warp: its lanes' registers and call stacks, and groups of lanes that execute together.
+//! A warp: the registers, call stacks and states of its lanes.
 
 use super::lane_turns::LaneTurns;
 use super::lanes::Lanes;
 use crate::interp::code::{NONE, Reduction, Slot};
 
+/// The mask of all lanes.
 pub const ALL: u32 = u32::MAX;
 
-/// One value for each lane.
+/// One value per lane.
 pub type Row = [u64; 32];
 
-/// The caller's registers and the return address of a call.
+/// A caller's frame: the return address and the bases of its registers and local memory.
 pub struct Frame {
     pub pc: u32,
     pub base: u32,
@@ -17,40 +18,42 @@ pub struct Frame {
     pub function: u32,
 }
 
+/// A warp that has begun.
 pub struct Warp {
     pub number: u32,
-    /// Lanes that have not ended.
+    /// The lanes that have not ended.
     pub live: u32,
-    /// Lanes that may execute.
+    /// The lanes that can execute.
     pub ready: u32,
-    /// Lanes that wait for others of the warp.
+    /// The lanes that wait for others of the warp at a collective.
     pub together: u32,
     pub barriers: BarrierWaits,
-    /// Lanes that wait for the grids that the launch depends on.
+    /// The lanes that wait for the prerequisite grids.
     pub at_grid: u32,
     pub started: u32,
     pub pc: [u32; 32],
-    /// First row of the function that a lane is in.
+    /// The first row of each lane's current function.
     pub base: [u32; 32],
     pub function: [u32; 32],
     pub calls: [Vec<Frame>; 32],
     pub local: LocalMemory,
     pub rows: Vec<Row>,
-    /// Instructions of each lane.
+    /// The number of instructions that each lane executed.
     pub executed: [u64; 32],
-    /// Set when a group polls for something that is not there yet: other groups run first.
+    /// Set when a group polls for something that has not happened yet, so that other groups run first.
     pub rests: bool,
     pub turns: LaneTurns,
 }
 
 /// The local memory of the lanes.
 pub struct LocalMemory {
-    /// Start of the frame of the function that a lane is in.
+    /// The start of each lane's current frame.
     pub base: [u32; 32],
     pub words: [Vec<u64>; 32],
 }
 
 impl LocalMemory {
+    /// Grows the local memory of a lane to hold its current frame.
     pub fn grow(&mut self, lane: u32, frame: u32) {
         let at = lane as usize;
         let words = (self.base[at] + frame).div_ceil(8) as usize;
@@ -59,12 +62,12 @@ impl LocalMemory {
         }
     }
 
-    /// Bytes of a lane's current frame, if it has them.
+    /// Returns a pointer to bytes of a lane's current frame; `None` if they are outside its local memory.
     pub fn frame(&mut self, lane: u32, offset: u32, size: u32) -> Option<*mut u8> {
         let at = lane as usize;
         let start = (self.base[at] + offset) as usize;
         let local = &mut self.words[at];
-        // SAFETY: within the lane's local memory, which was just checked.
+        // SAFETY: the range was just checked against the lane's local memory.
         (start + size as usize <= local.len() * 8)
             .then(|| unsafe { local.as_mut_ptr().cast::<u8>().add(start) })
     }
@@ -73,9 +76,9 @@ impl LocalMemory {
 /// The lanes that wait at barriers.
 pub struct BarrierWaits {
     lanes: u32,
-    /// The barrier of each.
+    /// The barrier of each waiting lane.
     barrier: [u8; 32],
-    /// The reduction that a lane waits for, and the row of its result.
+    /// The reduction for which each lane waits, and the row of its result.
     reduction: [Option<(Reduction, u32)>; 32],
 }
 
@@ -84,6 +87,7 @@ impl BarrierWaits {
         BarrierWaits { lanes: 0, barrier: [0; 32], reduction: [None; 32] }
     }
 
+    /// Records that lanes wait at a barrier.
     pub fn wait(&mut self, active: u32, id: u8) {
         self.lanes |= active;
         for lane in Lanes(active) {
@@ -91,18 +95,18 @@ impl BarrierWaits {
         }
     }
 
-    /// Notes the reduction that a lane waits for, and the row of its result.
+    /// Records the reduction for which a lane waits, and the row of its result.
     pub fn reduce(&mut self, lane: u32, kind: Reduction, row: u32) {
         self.reduction[lane as usize] = Some((kind, row));
     }
 
-    /// A lane that waits, and its barrier.
+    /// Returns a waiting lane and its barrier.
     pub fn first(&self) -> Option<(u32, u8)> {
         let lane = Lanes(self.lanes).next()?;
         Some((lane, self.barrier[lane as usize]))
     }
 
-    /// Removes the lanes that wait at a barrier, and returns them. `reduced` is given their reductions.
+    /// Removes and returns the lanes that wait at a barrier. Calls `reduced` with each lane's reduction.
     pub fn release(&mut self, id: u8, mut reduced: impl FnMut(usize, Reduction, u32)) -> u32 {
         let mut released = 0;
         for lane in Lanes(self.lanes) {
@@ -124,30 +128,32 @@ pub enum Flow {
     Next,
     /// The group jumps.
     Jump(u32),
-    /// The program counters of the lanes were set: a group is chosen anew.
+    /// The program counters of the lanes were set, and a group must be chosen again.
     Regroup,
 }
 
 impl Warp {
+    /// Returns true if a lane can execute.
     pub fn runs(&self) -> bool {
         self.ready != 0
     }
 
+    /// Returns true if a lane has not ended.
     pub fn waits(&self) -> bool {
         self.live != 0
     }
 
-    /// Threads that have ended.
+    /// Returns the number of threads that have ended.
     pub fn ended(&self) -> u32 {
         self.started - self.live.count_ones()
     }
 
-    /// A lane that waits at a barrier, and the barrier.
+    /// Returns a lane that waits at a barrier, and the barrier.
     pub fn waits_at(&self) -> Option<(u32, u8)> {
         self.barriers.first()
     }
 
-    /// A lane that waits for others of the warp, and the message about it.
+    /// Returns a lane that waits for others of the warp, and the message about it.
     pub fn lonely(&self) -> (u32, String) {
         let lane = Lanes(self.together).next().unwrap_or(0);
         let here: u32 = Lanes(self.together)
@@ -169,7 +175,7 @@ impl Warp {
         *ready |= barriers.release(id, |lane, kind, row| rows[row as usize][lane] = value(kind));
     }
 
-    /// Sets the program counter of lanes.
+    /// Sets the program counters of lanes.
     #[inline]
     pub fn stand(&mut self, mask: u32, pc: u32) {
         for lane in Lanes(mask) {
@@ -177,16 +183,19 @@ impl Warp {
         }
     }
 
+    /// Returns a copy of a row.
     pub fn row(&self, base: usize, slot: Slot) -> Row {
         self.rows[base + slot as usize]
     }
 
+    /// Sets the value of one lane, unless the slot is [`NONE`].
     pub fn set(&mut self, base: usize, slot: Slot, lane: u32, value: u64) {
         if slot != NONE {
             self.rows[base + slot as usize][lane as usize] = value;
         }
     }
 
+    /// Sets the values of the lanes in `mask`.
     #[inline]
     pub fn put(&mut self, base: usize, slot: Slot, mask: u32, f: impl Fn(usize) -> u64) {
         let row = &mut self.rows[base + slot as usize];
@@ -207,7 +216,6 @@ impl Warp {
         self.stand(mask & !active, pc + 1);
         self.live &= !active;
         self.ready &= !active;
-        // Lanes that wait for the ended ones check again.
         self.ready |= std::mem::take(&mut self.together);
     }
 }

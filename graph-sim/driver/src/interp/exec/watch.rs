@@ -1,20 +1,22 @@
-//! Records of accesses for the detection of conflicts: for each word of memory, and the times of blocks' events.
+//! Access records for conflict detection: the last accesses to each word of memory, and the times of the blocks'
+//! ordering events.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The accesses to a word of shared memory since the last barrier: for each byte a warp's number plus one.
+/// The accesses to a word of shared memory since the last barrier. Each byte holds a warp number plus one.
 #[derive(Clone, Copy, Default)]
 pub struct Cell {
     pub epoch: u32,
     pub writers: u32,
-    /// The same, or 255 for several.
+    /// In the same encoding, with 255 for several warps.
     pub readers: u32,
 }
 
 impl Cell {
-    /// Records an access of a warp, by its number plus one, to bytes of the word. Returns another one that it conflicts with.
+    /// Records an access to bytes of the word by a warp, given as its number plus one. Returns a warp with which
+    /// the access conflicts.
     #[inline]
     pub fn touch(&mut self, me: u8, bytes: u64, writes: bool) -> Option<u8> {
         let mask = BYTES[bytes as usize];
@@ -45,7 +47,7 @@ impl Cell {
     }
 }
 
-/// The bytes of a word for each mask of them.
+/// The bytes of a word for each 4-bit mask.
 const BYTES: [u32; 16] = {
     let mut all = [0; 16];
     let mut mask = 0;
@@ -62,11 +64,12 @@ const BYTES: [u32; 16] = {
     all
 };
 
-/// An access in 64 bits: its time, the bytes of the word, a bit for strong accesses, and the warp. 0 for none.
+/// An access packed into 64 bits: its time, the mask of its bytes in the word, a bit for strong accesses, and its
+/// warp. 0 for no access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Record(pub u64);
 
-/// The most warps of a launch that is checked.
+/// The maximum number of warps of a launch that is checked.
 pub const WARPS: u64 = (1 << 27) - 2;
 
 impl Record {
@@ -91,41 +94,44 @@ impl Record {
     }
 
     #[inline]
-    /// The number of the warp in the grid. The record must not be empty.
+    /// Returns the number of the warp in the grid. The record must not be empty.
     pub fn warp(self) -> u64 {
         (self.0 >> 37).wrapping_sub(1)
     }
 }
 
-/// A word of global memory: the last write, and one read since the last event of the reader's block.
+/// The accesses to a word of global memory: the last write, and one read since the last event of the reader's
+/// block.
 #[derive(Default)]
 pub struct Word {
     pub written: AtomicU64,
     pub read: AtomicU64,
 }
 
-/// The bytes of memory of a page of words.
+/// The bytes of memory that a page of words covers.
 pub const PAGE: u64 = 4096;
 type Page = Arc<[Word]>;
-/// The most pages of a launch that are checked; the records take four times as much memory.
+/// The maximum number of pages of a launch that are checked. The records take four times as much memory as the
+/// pages.
 const MOST: usize = 1 << 16;
 
-/// Blocks' events are kept under their number modulo this; blocks that share a slot count as having had all its events.
+/// The events of blocks are stored by the block's number modulo this. Blocks that share a slot count as having
+/// had all of its events.
 const SLOTS: u64 = 1 << 16;
-/// The last time; later accesses are not checked.
+/// The last valid time. Accesses after it are not checked.
 pub const LAST: u64 = u32::MAX as u64 - 1;
 
-/// The accesses of a launch to global memory.
+/// The access records of a launch for global memory.
 pub struct Watch {
     pub clock: AtomicU64,
-    /// For each block the time of its last event that may order it with other blocks.
+    /// The time of each block's last event that may order it with other blocks.
     met: Box<[AtomicU32]>,
     count: AtomicUsize,
     pages: [Mutex<HashMap<u64, Page>>; 16],
 }
 
 impl Watch {
-    /// Returns the records for a launch; `None` for one warp, or for too many.
+    /// Returns empty records for a launch; `None` if it has a single warp or too many.
     pub fn new(blocks: u64, warps: u64) -> Option<Self> {
         let all = blocks.saturating_mul(warps);
         if !(2..=WARPS).contains(&all) {
@@ -136,17 +142,19 @@ impl Watch {
         Some(Watch { clock, met, count, pages: Default::default() })
     }
 
+    /// Advances the clock and returns the new time.
     #[inline]
     pub fn tick(&self) -> u32 {
         (self.clock.fetch_add(1, Ordering::SeqCst) + 1).min(LAST + 1) as u32
     }
 
+    /// Returns the time of the last event of a block that may order it with other blocks.
     #[inline]
     pub fn met(&self, block: u64) -> &AtomicU32 {
         &self.met[(block % SLOTS) as usize]
     }
 
-    /// Returns a page; `None` if the launch has too many.
+    /// Returns a page of words; `None` if the launch has too many pages.
     pub fn page(&self, number: u64) -> Option<Page> {
         let part = &self.pages[(number % 16) as usize];
         let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);

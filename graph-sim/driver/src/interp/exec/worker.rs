@@ -1,4 +1,4 @@
-//! One host thread of a launch.
+//! The state of one host thread of a launch.
 
 use super::access::Regions;
 use super::watch::{Pages, Watch};
@@ -10,35 +10,36 @@ use crate::interp::launch::{Launch, Options, PreWait};
 use crate::interp::space::{GRID, Memory};
 use std::sync::atomic::AtomicBool;
 
-/// Bytes of shared memory reserved for CUDA's own code, beside the program's.
+/// The bytes of shared memory reserved for CUDA's own code, in addition to the program's.
 pub const RESERVED: u32 = 1024;
-/// The state of one host thread that runs blocks.
+/// A host thread that runs blocks.
 pub struct Worker<'a> {
     pub launch: &'a Launch<'a>,
     pub options: &'a Options,
     pub memory: &'a dyn Memory,
     pub regions: Regions<'a>,
-    /// Bytes of shared memory of a block.
+    /// The shared memory of a block in bytes.
     pub shared: u32,
-    /// Bytes behind those that are reserved for CUDA's own code.
+    /// The size in bytes of the shared memory reserved for CUDA's own code, with padding. It follows the
+    /// program's.
     pub reserved: u32,
     pub instructions: u64,
     pub conflicts: Vec<Fault>,
-    /// The accesses to global memory so far; `None` if conflicts are not checked.
+    /// The access records of global memory; `None` if conflicts are not checked.
     pub watch: Option<&'a Watch>,
     pub pages: Pages,
-    /// True if any thread has passed `griddepcontrol.wait`.
+    /// True if a thread of this worker has passed `griddepcontrol.wait`.
     pub waited: bool,
     pub pre_wait: Vec<PreWait>,
-    /// True if the grids that the launch depends on have not ended yet.
+    /// True if the prerequisite grids have not ended yet.
     pub until_wait: bool,
-    /// True if any thread of the launch has passed `griddepcontrol.wait`.
+    /// True if a thread of the launch has passed `griddepcontrol.wait`.
     pub passed: &'a AtomicBool,
     pub ended: &'a AtomicBool,
 }
 
 impl Worker<'_> {
-    /// Returns the initial value of a register row in one thread of the block `id`, the `number`th that runs.
+    /// Returns the initial value of a register row for one thread of block `id`, the `number`th block that runs.
     pub fn initial(&self, init: Init, id: [u32; 3], number: u64, thread: u32, local: u32) -> u64 {
         let launch = self.launch;
         let entry = &launch.program.entries[launch.entry];

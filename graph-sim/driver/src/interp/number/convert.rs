@@ -3,16 +3,16 @@
 use super::format::{F64, Mode, format, narrow, round, widen};
 use cuweave_ptx::{Class, Type};
 
-/// A conversion.
+/// A conversion between types.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvertSpec {
-    /// To.
+    /// The type of the result.
     pub to: Type,
-    /// From.
+    /// The type of the operand.
     pub from: Type,
-    /// Rounding to the format of the result.
+    /// The rounding to the format of the result.
     pub mode: Mode,
-    /// Rounding to an integer first (`.rni` and the like).
+    /// The rounding to an integer that comes first (`.rni` and the like).
     pub integer: Option<Mode>,
     /// `.ftz`
     pub flush: bool,
@@ -27,7 +27,7 @@ fn signed(ty: Type) -> bool {
     matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }
 
-/// The low bits as the type, extended to a register.
+/// Extends the low bits of a register, read as the type, to the whole register.
 pub fn extend(value: u64, ty: Type) -> u64 {
     match ty {
         Type::S8 => value as i8 as u64,
@@ -42,7 +42,7 @@ pub fn extend(value: u64, ty: Type) -> u64 {
     }
 }
 
-/// The least and the greatest integer of the type.
+/// Returns the lowest and the highest integer of the type.
 fn range(ty: Type) -> (i128, i128) {
     let bits = ty.size() * 8;
     if signed(ty) { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
@@ -53,7 +53,7 @@ fn integer_value(value: u64, ty: Type) -> i128 {
     if signed(ty) { i128::from(value as i64) } else { i128::from(value) }
 }
 
-/// The value as an integer, by a mode.
+/// Rounds a value to an integer.
 pub(super) fn to_integer(value: f64, mode: Mode) -> f64 {
     match mode {
         Mode::Nearest => value.round_ties_even(),
@@ -121,11 +121,12 @@ fn float_to_float(spec: &ConvertSpec, value: f64) -> u64 {
     if spec.flush && spec.to == Type::F32 && bits & 0x7f80_0000 == 0 {
         bits &= 0x8000_0000;
     }
-    // A tf32 is kept in the high bits of 32.
+    // A tf32 is in the high bits of a 32-bit register.
     if spec.to == Type::Tf32 { bits << 13 } else { bits }
 }
 
-/// `cvt.pack.sat`: two 32-bit integers saturated to 16, 8, 4 or 2 bits, `a` above `b`, above the low bits of `c`.
+/// `cvt.pack.sat`: saturates two 32-bit integers to 16, 8, 4 or 2 bits, and packs `a` above `b` above the low
+/// bits of `c`.
 pub fn pack_saturated(a: u64, b: u64, c: u64, to: Type, from: Type) -> u64 {
     let (low, high) = range(to);
     let bits = to.size() * 8;

@@ -1,9 +1,9 @@
-//! Float arithmetic with every modifier that PTX has.
+//! Float arithmetic with every modifier of PTX.
 
 use super::format::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
 use cuweave_ptx::Type;
 
-/// The operation.
+/// A float operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum FloatOp {
@@ -31,9 +31,9 @@ pub enum FloatOp {
 pub struct FloatSpec {
     /// The operation.
     pub op: FloatOp,
-    /// Its type; packed types work on each half.
+    /// The type. A packed type applies the operation to each half.
     pub ty: Type,
-    /// Rounding.
+    /// The rounding mode.
     pub mode: Mode,
     /// `.ftz`
     pub flush: bool,
@@ -47,7 +47,7 @@ pub struct FloatSpec {
     pub xorsign: bool,
 }
 
-/// The type of each half of a packed type.
+/// Returns the type and width of each half of a packed type.
 fn halves(ty: Type) -> Option<(Type, u32)> {
     match ty {
         Type::F16x2 => Some((Type::F16, 16)),
@@ -57,7 +57,7 @@ fn halves(ty: Type) -> Option<(Type, u32)> {
     }
 }
 
-/// Computes the operation; operands that it does not have are ignored.
+/// Computes an operation. Operands that it does not have are ignored.
 pub fn float(spec: &FloatSpec, a: u64, b: u64, c: u64) -> u64 {
     if let Some((ty, bits)) = halves(spec.ty) {
         let spec = FloatSpec { ty, ..*spec };
@@ -66,7 +66,7 @@ pub fn float(spec: &FloatSpec, a: u64, b: u64, c: u64) -> u64 {
         let high = float(&spec, a >> bits & mask, b >> bits & mask, c >> bits & mask);
         return high << bits | low;
     }
-    // Sign operations keep payloads.
+    // Sign operations keep NaN payloads.
     let width = spec.ty.size() * 8;
     let sign = 1u64 << (width - 1);
     if matches!(spec.op, FloatOp::Abs | FloatOp::Neg) {
@@ -85,7 +85,7 @@ pub fn float(spec: &FloatSpec, a: u64, b: u64, c: u64) -> u64 {
     finish(spec, form, bits)
 }
 
-/// `.ftz`: subnormal singles count as zero.
+/// Flushes subnormal singles to zero (`.ftz`).
 fn flush(spec: &FloatSpec, bits: u64) -> u64 {
     if spec.flush && spec.ty == Type::F32 && bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
@@ -103,7 +103,7 @@ fn finish(spec: &FloatSpec, form: Format, bits: u64) -> u64 {
     bits
 }
 
-/// The result in `f64`, rounded to odd where it is not exact. Approximations are rounded to nearest.
+/// Computes the result in `f64`, rounded to odd if it is inexact. Approximations are rounded to nearest.
 fn wide(op: FloatOp, x: f64, y: f64, z: f64) -> f64 {
     match op {
         FloatOp::Add => odd(x + y, sum_error(x, y, x + y)),
@@ -139,7 +139,7 @@ fn quotient(x: f64, y: f64) -> f64 {
     odd(quotient, if y < 0.0 { -rest } else { rest })
 }
 
-/// Doubles: rounds to nearest, then steps to the other neighbour if the mode requires it.
+/// Computes doubles: rounds to nearest, then steps to the other neighbour if the mode requires it.
 fn double(spec: &FloatSpec, x: f64, y: f64, z: f64) -> f64 {
     let (value, error) = match spec.op {
         FloatOp::Add => (x + y, sum_error(x, y, x + y)),
@@ -187,7 +187,6 @@ fn extreme(spec: &FloatSpec, form: Format, x: f64, y: f64) -> u64 {
     } else if x.is_nan() {
         false
     } else if x == y {
-        // The negative zero is less than the positive one.
         x.is_sign_negative() == (spec.op == FloatOp::Min)
     } else {
         (x < y) == (spec.op == FloatOp::Min)
@@ -213,7 +212,7 @@ mod tests {
     }
 
     proptest! {
-        /// To nearest, singles agree with the host's arithmetic.
+        /// Rounded to nearest, singles agree with the host's arithmetic.
         #[test]
         fn singles_agree_with_the_host(a: f32, b: f32, c: f32) {
             for (op, host) in [
@@ -221,15 +220,19 @@ mod tests {
                 (FloatOp::Fma, a.mul_add(b, c)), (FloatOp::Sqrt, a.sqrt()), (FloatOp::Rcp, 1.0 / a),
             ] {
                 let ours = f32::from_bits(float(&spec(op, Type::F32, Mode::Nearest), bits(a), bits(b), bits(c)) as u32);
-                prop_assert!(ours.to_bits() == host.to_bits() || (ours.is_nan() && host.is_nan()), "{op:?} {a} {b} {c}");
+                prop_assert!(
+                    ours.to_bits() == host.to_bits() || (ours.is_nan() && host.is_nan()),
+                    "{op:?} {a} {b} {c}"
+                );
             }
         }
 
-        /// Down and up enclose the exact value as narrowly as can be.
+        /// Rounding down and up encloses the exact value as narrowly as possible.
         #[test]
         fn directed_modes_enclose(a in -1e10f64..1e10, b in -1e10f64..1e10, c in -1e10f64..1e10) {
             for op in [FloatOp::Add, FloatOp::Mul, FloatOp::Div, FloatOp::Fma] {
-                let go = |mode| f64::from_bits(float(&spec(op, Type::F64, mode), a.to_bits(), b.to_bits(), c.to_bits()));
+                let go = |mode|
+                    f64::from_bits(float(&spec(op, Type::F64, mode), a.to_bits(), b.to_bits(), c.to_bits()));
                 let (down, near, up) = (go(Mode::Down), go(Mode::Nearest), go(Mode::Up));
                 prop_assert!(down <= near && near <= up && up <= down.next_up(), "{op:?} {down} {near} {up}");
                 let zero = go(Mode::Zero);

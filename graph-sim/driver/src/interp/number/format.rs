@@ -1,8 +1,8 @@
-//! Formats of floats: widening, and rounding to a format.
+//! Float formats: widening to `f64`, and rounding to a format.
 
 use cuweave_ptx::Type;
 
-/// Rounding to a float, or to an integer.
+/// A rounding mode, to a float or to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// To nearest, ties to even: `.rn`, `.rni`.
@@ -17,19 +17,19 @@ pub enum Mode {
     Up,
 }
 
-/// A binary float format: bits of the exponent and of the mantissa.
+/// A binary float format: the number of exponent bits and of mantissa bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     exponent: u32,
     mantissa: u32,
-    /// e4m3 has no infinity, and one not-a-number.
+    /// True if the format has no infinity and a single NaN (e4m3).
     finite: bool,
 }
 
 pub const F64: Format = Format { exponent: 11, mantissa: 52, finite: false };
 pub const F32: Format = Format { exponent: 8, mantissa: 23, finite: false };
 
-/// The format of a scalar float type.
+/// Returns the format of a scalar float type.
 pub fn format(ty: Type) -> Option<Format> {
     let (exponent, mantissa, finite) = match ty {
         Type::F64 => return Some(F64),
@@ -44,7 +44,7 @@ pub fn format(ty: Type) -> Option<Format> {
     Some(Format { exponent, mantissa, finite })
 }
 
-/// The value of the low bits in a format. Exact.
+/// Returns the value of the low bits in a format. The result is exact.
 pub fn widen(bits: u64, format: Format) -> f64 {
     let Format { exponent, mantissa, finite } = format;
     if format == F64 {
@@ -69,12 +69,12 @@ pub fn widen(bits: u64, format: Format) -> f64 {
     if bits >> (exponent + mantissa) & 1 == 1 { -size } else { size }
 }
 
-/// Two to a power within the normal range of `f64`.
+/// Returns a power of two within the normal range of `f64`.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// Rounds a value to a format. A not-a-number becomes the canonical one, all ones behind the sign.
+/// Rounds a value to a format. A NaN becomes the canonical one: all ones except for the sign.
 pub fn narrow(value: f64, format: Format, mode: Mode) -> u64 {
     let width = format.exponent + format.mantissa;
     if value.is_nan() {
@@ -106,7 +106,7 @@ fn infinity(format: Format) -> u64 {
     ((1 << format.exponent) - 1) << format.mantissa
 }
 
-/// Rounds `significand * 2^scale`.
+/// Rounds `significand * 2^scale` to a format.
 pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode: Mode) -> u64 {
     let width = format.exponent + format.mantissa;
     if significand == 0 {
@@ -114,9 +114,8 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
     }
     let bias = (1i32 << (format.exponent - 1)) - 1;
     let mantissa = format.mantissa as i32;
-    // The exponent of the value, or of the smallest normal number if that is greater.
+    // The exponent of the value, or that of the smallest normal number if it is greater.
     let exponent = (63 - significand.leading_zeros() as i32 + scale).max(1 - bias);
-    // The bits below the format's last one.
     let drop = exponent - mantissa - scale;
     let (kept, rest) = match drop {
         i32::MIN..=0 => (u128::from(significand) << (-drop).min(64), 0),
@@ -124,7 +123,6 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
             let low = u128::from(significand) << (64 - drop);
             (u128::from(significand) >> drop, low as u64)
         }
-        // Far below half of the smallest number.
         _ => (0, 1),
     };
     let half = 1u64 << 63;
@@ -151,7 +149,7 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
     sign(negative, width) | if saturates { largest } else { infinity(format) }
 }
 
-/// Returns `sum` rounded to odd, given the rounding error of `sum`.
+/// Rounds to odd: `sum` is an inexact sum rounded to nearest, and `error` its rounding error.
 pub fn odd(sum: f64, error: f64) -> f64 {
     if error == 0.0 || !sum.is_finite() || error.is_nan() || sum.to_bits() & 1 == 1 {
         return sum;
@@ -159,7 +157,7 @@ pub fn odd(sum: f64, error: f64) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum.next_down() }
 }
 
-/// The error of `a + b == sum`.
+/// Returns the rounding error of `a + b == sum`.
 pub fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
     let virtual_b = sum - a;
     (a - (sum - virtual_b)) + (b - virtual_b)
@@ -169,7 +167,7 @@ pub fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Widening and narrowing return every half, and values between two neighbours are rounded by the mode.
+    /// Widening and narrowing round-trips every half, and rounds values between two neighbours by the mode.
     #[test]
     fn halves_and_bfloats_round_trip_and_round() {
         for ty in [Type::F16, Type::Bf16, Type::E5m2, Type::E4m3] {

@@ -1,8 +1,8 @@
-//! Numbers: formats, rounding, conversions and float arithmetic as PTX defines them.
+//! Number formats, rounding, conversions and float arithmetic as PTX defines them.
 //!
-//! Registers hold 64 bits. A value of a narrower type is kept extended by its sign or by zeros; readers
-//! take the low bits only. Arithmetic of formats below 64 bits is done once in `f64`, rounded to odd, and then
-//! rounded to the format: 53 bits are enough for that to be one correct rounding in every mode.
+//! Registers have 64 bits. A value of a narrower type is kept sign- or zero-extended, and readers use only its
+//! low bits. Arithmetic of formats below 64 bits is computed once in `f64`, rounded to odd, and then rounded to
+//! the format. The 53 bits of an `f64` are enough to make this equal to one correct rounding in every mode.
 
 mod convert;
 mod float;
