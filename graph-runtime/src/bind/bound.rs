@@ -129,7 +129,8 @@ bindings! {
     /// A type that can be bound to a `&[T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
-        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
+        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a \
+            `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
     BindShared::bind_shared -> Shared {
         {'a, T} &'a CudaSlice<T> => |slice| Shared::Slice(slice);
@@ -155,7 +156,8 @@ bindings! {
     /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
-        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
+        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a \
+            `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
     BindMut::bind_mut -> Exclusive {
         {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
@@ -179,7 +181,8 @@ bindings! {
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&Pinned<[{T}; _]>`",
-        note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a `PinnedHostSlice<{T}>`"
+        note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a \
+            `PinnedHostSlice<{T}>`"
     )]
     BindPinned::bind_pinned -> SharedPinned {
         {'a, T} &'a PinnedHostSlice<T> => |slice| SharedPinned::Slice(slice);
@@ -202,7 +205,8 @@ bindings! {
 /// A type that can be bound to a `[T; len]` argument, which each launch of the graph consumes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `[{T}; _]`",
-    note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the exec of that graph gives"
+    note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the \
+        exec of that graph gives"
 )]
 pub trait BindTaken<T> {
     /// Binds the value.

@@ -87,7 +87,8 @@ where
 /// A type that can be bound to an argument `Option<&[T; len]>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `Option<&[{T}; _]>`",
-    note = "such an argument takes `None` or `Some(&slice)` with a `CudaSlice<{T}>`, and `Optional::shared(b)` with an `Option` of anything else that an argument `&[{T}; _]` takes"
+    note = "such an argument takes `None` or `Some(&slice)` with a `CudaSlice<{T}>`, and `Optional::shared(b)` \
+        with an `Option` of anything else that an argument `&[{T}; _]` takes"
 )]
 pub trait BindOptional<'a, T> {
     /// Binds the value.
@@ -110,7 +111,8 @@ impl<'a, T> BindOptional<'a, T> for Optional<Shared<'a, T>> {
 /// A type that can be bound to an argument `Option<&mut [T; len]>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `Option<&mut [{T}; _]>`",
-    note = "such an argument takes `None` or `Some(&mut slice)` with a `CudaSlice<{T}>`, and `Optional::exclusive(b)` with an `Option` of anything else that an argument `&mut [{T}; _]` takes"
+    note = "such an argument takes `None` or `Some(&mut slice)` with a `CudaSlice<{T}>`, and \
+        `Optional::exclusive(b)` with an `Option` of anything else that an argument `&mut [{T}; _]` takes"
 )]
 pub trait BindOptionalMut<'a, T> {
     /// Binds the value.

@@ -15,7 +15,7 @@ type Said = (&'static str, u64);
 
 #[derive(Default)]
 struct State {
-    /// What each member has brought to the current step. `None` for members that have not reached it.
+    /// The step and number that each member has passed. `None` for members that have not reached the step.
     said: Vec<Option<Said>>,
     /// The number of completed steps.
     round: u64,
