@@ -1,8 +1,8 @@
-//! The buffers that a graph function's arguments are bound to: borrowed, shared or owned. The `Bind..` traits
-//! convert what users pass into [`Shared`], [`Exclusive`], [`SharedPinned`], [`ExclusivePinned`] or [`Taken`].
+//! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
 //!
-//! A visitor (`visitor.rs`) reads the address, length and events of a bound argument when the graph is built
-//! and when a setter replaces the argument.
+//! The `Bind..` traits convert what users pass into [`Shared`], [`Exclusive`], [`SharedPinned`],
+//! [`ExclusivePinned`] or [`Taken`]. A visitor (`visitor.rs`) reads the address, length and events of a bound
+//! argument when the graph is built and when a setter replaces the argument.
 
 use std::fmt;
 use std::sync::Arc;

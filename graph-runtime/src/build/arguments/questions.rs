@@ -1,7 +1,7 @@
 //! The questions that the expansion asks the user's expressions, and the record of their answers.
 //!
-//! `recall` asks the questions of a remembered plan first. The expansion then takes those answers from the
-//! record, as long as it asks the same questions in the same order.
+//! `recall` asks the questions of earlier builds first. The expansion then takes those answers from the record,
+//! as long as it asks the same questions in the same order.
 
 use cuweave_core::expand::{ExpansionPoint as Place, FrameId};
 use cuweave_core::ids::LeafId;

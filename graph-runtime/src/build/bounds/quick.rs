@@ -1,13 +1,13 @@
-//! The fast path of a setter that moves ranges. It applies if every bound that the setter changes is `factor *
-//! v + constant`, where `v` is the value of one expression: a position in a cache, for example.
+//! The fast path of a setter that moves ranges. It applies if every bound that the setter changes is
+//! `factor * v + constant`, where `v` is the value of one expression: a position in a cache, for example.
 //!
 //! [`Quick::of`] derives these linear forms from the code of the bounds and compares them with the bounds'
 //! polynomials. It also computes the interval of `v` in which no operation of the code fails and all ranges and
 //! views stay in bounds.
 //!
-//! In that interval the checks of [`Moves`](super::moves::Moves) pass. So [`Quick::ask`] only evaluates the
-//! user's expressions and compares those that do not depend on the setter with their old values. Otherwise the
-//! setter takes the slow path, which also reports what is wrong.
+//! In that interval the checks of [`Moves`](cuweave_core::moves::Moves) pass. So [`Quick::ask`] only evaluates
+//! the user's expressions and compares those that do not depend on the setter with their old values. Otherwise
+//! the setter takes the slow path, which also reports what is wrong.
 
 use cuweave_core::expand::symbols::Meaning;
 use cuweave_core::expand::{ExpansionPoint as Place, Formula, Frame, FrameId, Number};

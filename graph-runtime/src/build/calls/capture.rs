@@ -2,10 +2,11 @@
 //! The capture starts after the nodes that the call depends on.
 //!
 //! The frontier of the capture is read before the capture ends, and the call's successors depend on all of it.
-//! [`Capture::look_at`] walks back from the frontier to collect the captured nodes. A programmatic edge between
-//! captured kernels orders less than a full edge, so its source joins the frontier. Hence a frontier of one
-//! kernel comes after the whole call by full edges, and its outgoing edge may be programmatic, like that of a
-//! user's kernel (`overlap.rs`).
+//! [`Capture::look_at`] walks back from the frontier to collect the captured nodes.
+//!
+//! A programmatic edge between captured kernels orders less than a full edge, so its source joins the frontier.
+//! Hence a frontier of one kernel comes after the whole call by full edges, and its outgoing edge may be
+//! programmatic, just as for a user's kernel (`overlap.rs`).
 //!
 //! If a capture was invalidated or cannot be ended, the graph is unusable, and drivers crash when it is
 //! destroyed. It is leaked, and the stream is not used again.
