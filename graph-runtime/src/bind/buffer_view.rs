@@ -24,7 +24,6 @@ impl<T> Buffer<T> {
     ///
     /// A view of the buffer exists already, also in another thread; a failure of the driver. While `work` runs,
     /// launches that use the buffer return errors.
-    /// of the driver.
     pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
         let _lent = self.lend(stream, false, Lent::Openly)?;
         Ok(work(self.view(Source::Buffer(self.tracked()))))

@@ -202,7 +202,6 @@ impl<T> Managed<T> {
         let (tracked, alone) = (self.tracked(), unified.needs_idle_device());
         tracked.lend_to_host(alone)?;
         let loan = HostLoan { tracked, alone };
-        // Report a failure before the elements can be used.
         if let Some(aborted) = tracked.wait_on_host(write)? {
             return Err(aborted.into());
         }

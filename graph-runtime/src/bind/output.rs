@@ -370,6 +370,7 @@ impl Slot {
 ///
 /// cudarc's copies and fills accept it and its views ([`Output::slice`]). A kernel that cudarc launches takes
 /// its address:
+///
 /// ```
 /// # use cuweave_runtime as cuweave;
 /// # use std::sync::Arc;

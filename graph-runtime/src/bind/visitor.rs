@@ -217,7 +217,6 @@ impl<'v> Visitor<'v> {
         let operand =
             |address| Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), borrowed, mutable);
         let Some(device) = self.device_of(memory.context()) else {
-            // Memory of another context is rejected later. Its event is not used.
             self.found.push(Operand { device: None, ..operand(0) });
             return;
         };

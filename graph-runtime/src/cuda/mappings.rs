@@ -45,7 +45,6 @@ impl Driver {
         let set = || call!(self, cuMemSetAccess(start, bytes, accesses.as_ptr(), accesses.len()));
         let accessible = released.and_then(|()| set());
         accessible.inspect_err(|_: &Failure| {
-            // A failure of the cleanup is ignored; the first failure is returned.
             let _ = call!(self, cuMemUnmap(start, bytes));
         })
     }

@@ -240,7 +240,6 @@ impl DeviceTarget<'_> {
         let of = |members: &[StatementId]| -> Vec<&Launch> {
             members.iter().filter_map(|&id| facts.launches[id].as_ref()).collect()
         };
-        // The chains of a stack have the same kernels.
         let launches = chain.chains().next().map_or_else(Vec::new, of);
         let Some(&first) = launches.first() else {
             return Err((KernelId::from_u32(0), UnfitChain::Refused("it is not launched".to_owned())));

@@ -99,7 +99,6 @@ impl Peers {
             // The device of a conditional body makes the body's copies, so it must be able to access both
             // sides.
             let copies = matches!(statement.kind, Kind::Copy(())) && scopes.around(id).is_none();
-            // A copy of memory that cannot be shared runs in the context of the device that has it.
             let closed = statement.accesses.iter().filter_map(|access| operands.get(access.buffer.index()));
             let closed =
                 closed.filter(|operand| copies && !opens(operand)).find_map(|operand| operand.device);

@@ -317,7 +317,6 @@ fn enqueue(
             break;
         }
     }
-    // Every group that was begun must be ended.
     let ended = clique.end().map_err(|text| called(first, text));
     outcome.and(ended)
 }

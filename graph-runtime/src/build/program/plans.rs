@@ -105,7 +105,6 @@ impl Key {
 /// # Errors
 ///
 /// Bounds without a value, invalid lengths and ranges, and faults that depend on the values.
-/// Bounds without a value, a length or a range that cannot be, faults that only the values show.
 pub(crate) fn flattened(
     table: &TableHandle,
     arguments: &[Described],
@@ -197,7 +196,6 @@ fn checked(
             sizes.clone_from(&values);
             source = by_values(source.program);
         }
-        // A bound with a constant polynomial keeps its value.
         let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
