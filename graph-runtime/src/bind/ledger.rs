@@ -113,7 +113,7 @@ impl Ledger {
 }
 
 impl Generation {
-    /// Starts a new generation unless `stream` is that of the current one.
+    /// Starts a new generation unless the current one is in `stream`.
     pub fn enter(&mut self, stream: &Arc<CudaStream>) {
         if !self.stream.as_ref().is_some_and(|known| known.is_here(stream)) {
             self.number += 1;
@@ -242,7 +242,7 @@ struct Wait {
     done: Arc<OwnedEvent>,
 }
 
-/// The users whose entries conflict with those of an exec. Each has the position of its last use that is known
+/// The users whose entries conflict with an exec's entries. Each has the position of its last use that is known
 /// to precede the exec's next launch.
 #[derive(Debug, Default)]
 pub(crate) struct Rivals(Vec<(Arc<User>, u64)>);

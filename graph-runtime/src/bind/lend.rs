@@ -21,7 +21,7 @@ fn source<'v>(lender: &Lender<'v>, buffer: u32) -> (Source<'v>, u64) {
     }
 }
 
-/// A bound argument, or an array of bound arguments, of which an exec returns views.
+/// A bound argument, or an array of bound arguments, that an exec can return views of.
 pub trait Lend<'v> {
     /// The type of the views.
     type View;

@@ -53,7 +53,7 @@ impl<T> Output<'_, T> {
         self.buffer.num_bytes()
     }
 
-    /// Returns the stream on which the output is freed: that of the launch, or the default stream if the launch
+    /// Returns the stream on which the output is freed: the stream of the launch, or the default stream if the launch
     /// was on the per-thread one.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {

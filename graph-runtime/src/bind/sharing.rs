@@ -1,4 +1,4 @@
-//! The [`Buffer`](super::Buffer)s of one exec: orders each of its launches with those of other execs, by the
+//! The [`Buffer`](super::Buffer)s of one exec: orders its launches with the launches of other execs, by the
 //! ledger's entries.
 
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Drop for Sharing {
 }
 
 impl Sharing {
-    /// Returns the buffers of operands, the first of which has index `first`.
+    /// Returns the buffers of operands. The first operand has index `first`.
     fn of(first: usize, operands: &[Operand]) -> impl Iterator<Item = SharedBuffer> {
         (first..).zip(operands).filter_map(|(argument, operand)| {
             let tracked = operand.shared.clone()?;

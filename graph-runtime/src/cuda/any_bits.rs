@@ -62,7 +62,7 @@ unsafe impl<T: ?Sized> AnyBits for PhantomData<T> {}
 pub const fn any_bits<T: AnyBits>() {}
 
 /// `Bits::<T>::ANY` is true if the concrete type `T` is [`AnyBits`]. The inherent constant takes precedence
-/// over that of the trait [`NotAnyBits`].
+/// over the one of the trait [`NotAnyBits`].
 #[derive(Debug)]
 pub struct Bits<T>(PhantomData<T>);
 

@@ -78,7 +78,7 @@ fn captures(driver: &Driver, stream: &CudaStream) -> bool {
     }
 }
 
-/// A buffer with its element type erased, of which only the drop is called.
+/// A buffer with its element type erased. Only its drop is called.
 trait Ended {}
 
 impl<T> Ended for Freed<T> {}

@@ -228,8 +228,8 @@ pub struct CallStream {
 }
 
 impl CallStream {
-    /// Describes the collective of a `#[call(collective)]`. It is enqueued later, together with those of the
-    /// other ranks.
+    /// Describes the collective of a `#[call(collective)]`. It is enqueued later, together with the
+    /// collectives of the other ranks.
     #[doc(hidden)]
     pub fn collective(&self, collective: Collective) {
         *self.described.lock().unwrap_or_else(PoisonError::into_inner) = Some(collective);

@@ -17,7 +17,7 @@ pub trait Clique: Send + Sync + fmt::Debug {
     /// Returns an id of the communicator that is the same for all of its ranks.
     fn key(&self) -> u64;
 
-    /// Compares the collectives of a graph with those of ranks in other processes, before anything is captured.
+    /// Compares the collectives of a graph with the ranks in other processes, before anything is captured.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ pub struct Sequence<'s> {
     pub beside: Vec<Beside>,
 }
 
-/// How collectives interleave with those of another communicator.
+/// How a communicator's collectives interleave with another communicator's.
 #[derive(Clone, Debug)]
 pub struct Beside {
     /// The key of the other communicator.

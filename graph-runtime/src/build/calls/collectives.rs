@@ -43,8 +43,8 @@ struct Described {
     text: String,
 }
 
-/// Returns how a communicator's collectives on a device interleave with those of another communicator. `None`
-/// if the other one has none there.
+/// Returns how the collectives of two communicators interleave on a device. `None` if the communicator `other`
+/// has none there.
 fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64) -> Option<Beside> {
     let (mut count, mut before) = (0, Vec::new());
     for one in all.iter().filter(|one| one.device == device) {
@@ -57,7 +57,7 @@ fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64)
     (count > 0).then_some(Beside { key, before })
 }
 
-/// Lets all bodies describe their collectives, and compares those of all ranks.
+/// Lets all bodies describe their collectives, and compares the ranks.
 pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
     if builder.built.agreed.compared {
         return Ok(());
@@ -252,7 +252,7 @@ fn capture_group(
         outcome = enqueued.map_err(|failure| failed(&ranks[0].at, failure)).and_then(|enqueued| enqueued);
     }
     let graphs: Vec<Result<OwnedGraph>> = ranks.iter().map(|rank| end_rank(builder, rank)).collect();
-    // The library's own error takes precedence over those of captures that it has invalidated.
+    // The library's own error takes precedence over errors of captures that it has invalidated.
     outcome?;
     let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
     let mut captured = Vec::new();

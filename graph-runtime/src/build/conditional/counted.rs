@@ -2,7 +2,7 @@
 //!
 //! A loop's counter is planned memory, which other temporaries may use after the loop. So each loop also has a
 //! record in memory that the exec owns, on the loop's device. Each launch zeroes the records: before each
-//! outermost conditional, those of all loops in it.
+//! outermost conditional, it zeroes the records of all loops inside.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -87,8 +87,8 @@ impl CountedLoops {
         }
     }
 
-    /// Returns the number of records that the setter kernel before a counted loop zeroes: its own and those of
-    /// the loops in it if the loop is outermost, otherwise 0.
+    /// Returns the number of records that the setter kernel before a counted loop zeroes. For an outermost
+    /// loop, these are the records of the loop and of all loops inside; otherwise 0.
     pub fn zeroed_by(&self, scope: &ConditionalBody) -> u32 {
         match scope.parent {
             None => narrow(self.within(scope.condition, scope.join).len()),

@@ -57,7 +57,7 @@ pub(crate) fn add_nodes(
     let GraphBuilder { full, bodies, .. } = builder;
     built.handle.bodies = bodies.graphs;
     built.handle.conditions = bodies.nodes;
-    // A profile's graph has clock nodes in between. Its calls are those of a graph that was checked already.
+    // A profile's graph has clock nodes in between. The profiled graph, with the same calls, has been checked.
     if !timed {
         check_all_captured(built, definition)?;
     }

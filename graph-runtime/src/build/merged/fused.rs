@@ -93,8 +93,8 @@ pub(crate) fn write_part(
     Ok(())
 }
 
-/// Returns the configuration of a chain's node: that of its members with their maximum of shared memory. A
-/// stack gets the blocks of all its chains.
+/// Returns the configuration of a chain's node: the members' grid and block, with their maximum of shared
+/// memory. A stack gets the blocks of all its chains.
 fn fused_launch(built: &BuiltGraph, program: &Program, chain: ChainId) -> Result<Launching> {
     let (chain_of, records) = (&built.plan.operations.chains[chain], &built.state.records);
     let mut launch = launch_of(program, records, chain_of.members[0])?.launching();

@@ -218,7 +218,7 @@ impl Slots<'_> {
         let mut own = Vector::filled(0.0, bodies.len());
         let body_of: BTreeMap<usize, ScopeId> = pairs.iter().map(|(&body, &pair)| (pair, body)).collect();
         for (&pair, &body) in &body_of {
-            // For the first stamp of each iteration, and for that of the empty pair.
+            // For the first stamp of each iteration, and for the stamp of the empty pair.
             own[body] += 2.0 * self.slot(pair).0;
         }
         for clock in clocks {

@@ -45,7 +45,7 @@ pub(crate) fn recalled(
     earlier.iter().find(|earlier| asked.agrees(earlier).unwrap_or(false)).map(|earlier| earlier.built.clone())
 }
 
-/// Stores the flat program of a build and moves its questions, all of which have been asked.
+/// Stores the flat program of a build with its questions. All questions must have been asked.
 pub(crate) fn keep(
     table: &'static Decoded,
     arguments: &[Described],
