@@ -1,4 +1,4 @@
-//! Contexts: `context(ordinal)`, and the checks whenever one is entered.
+//! [`context`] creates contexts with proper errors, and [`enter`] makes one current.
 
 use std::sync::Arc;
 
@@ -9,11 +9,13 @@ use super::error::{DriverFailure, Error, FailedCall, Result, describe};
 
 /// Returns the primary context of a device.
 ///
-/// A missing driver, one that is too old and a missing device are errors. cudarc's own [`CudaContext::new`] panics without
-/// a driver.
+/// # Errors
+///
+/// No driver is installed, it is too old, or the device does not exist. cudarc's own [`CudaContext::new`]
+/// panics without a driver.
 pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     cuda::driver()?;
-    // The count is queried first: a failed call with an invalid ordinal would be reported by tools.
+    // Query the count first: tools would report a failed call with an invalid ordinal.
     let count = match CudaContext::device_count() {
         Ok(count) => u32::try_from(count).unwrap_or(0),
         Err(error) if Failure::of("cuInit", error).code == cuda::NO_DEVICE => 0,
@@ -31,7 +33,7 @@ pub fn is_simulated() -> bool {
     cuda::Simulator::get().is_some()
 }
 
-/// Makes the context current on this thread. Returns an error that cudarc kept from an earlier drop as such.
+/// Makes a context current on this thread. Returns an error that an earlier drop has left in the context.
 pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
     driver.drop_deferred();
     ctx.check_err().map_err(|error| {

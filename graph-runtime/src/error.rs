@@ -1,4 +1,4 @@
-//! The errors of the runtime, as one enum.
+//! [`Error`]: all errors of the runtime as one enum. The details of its larger variants are in submodules.
 
 mod calls;
 mod certificate;
@@ -36,9 +36,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the runtime.
 ///
-/// Both `Display` and `Debug` print its text, so that `main` can return it. Errors of driver calls have cudarc's
-/// [`DriverError`](cudarc::driver::DriverError) as their [`source`](std::error::Error::source), and `?` converts one in a function that returns
-/// [`Result`]:
+/// `Display` and `Debug` both print its text, so that `main` can return it. Errors of driver calls have
+/// cudarc's [`DriverError`](cudarc::driver::DriverError) as their [`source`](std::error::Error::source). In a
+/// function that returns [`Result`], `?` converts from that type:
 ///
 /// ```
 /// # use cuweave_runtime as cuweave;
@@ -50,7 +50,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Faults of the graph function that only the numbers of this build show, each with the code of the compile-time error.
+    /// Faults that only the numbers of this build show. Each has the code of the compile-time error.
     #[error("{}", parts::lines(.0))]
     Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
@@ -65,7 +65,7 @@ pub enum Error {
         /// The CUDA version of the driver.
         found: (u32, u32),
     },
-    /// There is no device of that ordinal.
+    /// There is no device with that ordinal.
     #[error("there is no CUDA device {ordinal}: the driver has {count} of them{}", devices::simulated())]
     #[non_exhaustive]
     NoDevice {
@@ -74,13 +74,13 @@ pub enum Error {
         /// The number of devices.
         count: u32,
     },
-    /// A call of the driver failed.
+    /// A driver call failed.
     #[error(transparent)]
     Driver(Box<DriverFailure>),
-    /// A call failed earlier, in a drop that could not return the error.
+    /// An earlier call failed in a drop, which could not return the error.
     #[error(transparent)]
     Earlier(Box<DriverFailure>),
-    /// The certificate of a graph does not hold: a mistake of cuweave. The graph is not launched.
+    /// The certificate of a graph does not hold: a bug in cuweave. The graph is not launched.
     #[error(transparent)]
     Certificate(Box<BrokenCertificate>),
     /// A length or bound has no value.
@@ -89,23 +89,23 @@ pub enum Error {
     Size {
         /// The use of the expression.
         what: Quantity,
-        /// The buffer, or the node that uses the range.
+        /// The buffer, or the statement that uses the range.
         at: Box<At>,
         /// The expression.
         text: String,
         /// The reason that it has no value.
         fault: Fault,
     },
-    /// A buffer of no elements.
+    /// A buffer has no elements.
     #[error("{at} has zero length: `{text}`")]
     #[non_exhaustive]
     ZeroLength {
-        /// The buffer, or the node that fills or copies nothing.
+        /// The buffer, or the statement that fills or copies nothing.
         at: Box<At>,
         /// The expression of its length.
         text: String,
     },
-    /// An argument is shorter than what its declaration says.
+    /// An argument is shorter than its declaration requires.
     #[error("{at} has {len} elements, and `{text}` = {needed} are declared")]
     #[non_exhaustive]
     TooShort {
@@ -118,11 +118,11 @@ pub enum Error {
         /// Its value.
         needed: u64,
     },
-    /// A range does not lie in its buffer.
+    /// A range is out of bounds of its buffer.
     #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is no range of its {len} elements")]
     #[non_exhaustive]
     Range {
-        /// The node.
+        /// The statement.
         at: Box<At>,
         /// The buffer.
         buffer: String,
@@ -135,28 +135,28 @@ pub enum Error {
         /// The buffer's length.
         len: u64,
     },
-    /// A part of a part of a buffer does not lie in the outer part.
+    /// A nested view is out of bounds of its outer view.
     #[error(
         "{at}: its part [{range}] = [{lo}..{hi}] is taken of its part [{view}] = [{from}..{to}], and does not lie in that"
     )]
     #[non_exhaustive]
     ViewRange {
-        /// The buffer, and the line where the part is taken.
+        /// The buffer, and the line where the view is taken.
         at: Box<At>,
-        /// The part's text, counted from the buffer's first element.
+        /// The text of the nested view's range, relative to the buffer's first element.
         range: String,
         /// The first element.
         lo: u64,
         /// One past the last.
         hi: u64,
-        /// The text of the outer part.
+        /// The text of the outer view's range.
         view: String,
-        /// The first element of the outer part.
+        /// The first element of the outer view.
         from: u64,
         /// One past its last element.
         to: u64,
     },
-    /// The device is to decide by a buffer of more than one element.
+    /// A device condition reads a buffer of more than one element.
     #[error(
         "{at}: `{word}` decides by a buffer of one element, and `{buffer}` has {len}; name a part: `&{buffer}[i..i + 1]`"
     )]
@@ -164,14 +164,14 @@ pub enum Error {
     Operand {
         /// The statement.
         at: Box<At>,
-        /// Its word.
+        /// Its keyword.
         word: &'static str,
         /// The buffer.
         buffer: String,
         /// The number of its elements.
         len: u64,
     },
-    /// A kernel gets fewer elements than its declaration says it touches.
+    /// A buffer is shorter than the extent that a kernel declares to access.
     #[error(
         "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"
     )]
@@ -185,12 +185,12 @@ pub enum Error {
         parameter: String,
         /// The buffer.
         buffer: String,
-        /// The elements that the kernel touches.
+        /// The number of elements that the kernel accesses.
         extent: u64,
         /// The number of elements that the buffer has.
         len: u64,
     },
-    /// A later read relies on a write of a whole range, and the kernel writes only a part of it.
+    /// A later read relies on a write of a whole range, but the kernel writes only a part of it.
     #[error(
         "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}` that it is given, and a later read of `{buffer}` counts on all"
     )]
@@ -202,7 +202,7 @@ pub enum Error {
         kernel: String,
         /// The buffer.
         buffer: String,
-        /// The elements that the kernel declares to write.
+        /// The number of elements that the kernel declares to write.
         extent: u64,
         /// The range's length.
         len: u64,
@@ -213,7 +213,7 @@ pub enum Error {
     /// The threads of a launch access elements outside the declared extent of a parameter.
     #[error("{0}")]
     OutsideExtent(Box<OutsideExtent>),
-    /// Nothing proves that a launch writes all elements of a write-only parameter, and their type has invalid bit patterns.
+    /// A write-only parameter is not proved to be fully written, and its type has invalid bit patterns.
     #[error("{0}")]
     NotProvedWritten(Box<UnprovedLaunch>),
     /// The two ends of a copy differ in length.
@@ -231,7 +231,7 @@ pub enum Error {
         /// The elements of the target.
         to: u64,
     },
-    /// The temporaries do not fit into the budget.
+    /// The temporaries do not fit into the memory budget.
     #[error("{at}: {reason}")]
     #[non_exhaustive]
     Budget {
@@ -240,7 +240,7 @@ pub enum Error {
         /// The reason.
         reason: BudgetFault,
     },
-    /// An index into a list of arguments is not below its length.
+    /// An index into a list of arguments is out of range.
     #[error("{at}: the index of `{list}` is {index}, but it has {len} elements")]
     #[non_exhaustive]
     Index {
@@ -253,36 +253,36 @@ pub enum Error {
         /// The number of its elements.
         len: usize,
     },
-    /// A scalar, or the length of a list, is smaller than `#[at_least]` says.
+    /// A scalar, or the length of a list, is smaller than its `#[at_least]` requires.
     #[error("{at}: its value or length is {value}, and `#[at_least({least})]` is declared")]
     #[non_exhaustive]
     AtLeast {
         /// The argument.
         at: Box<At>,
-        /// The least that it may be.
+        /// The declared minimum.
         least: u64,
         /// Its value, or its number of elements.
         value: u64,
     },
-    /// A graph function calls itself, directly or by way of others.
+    /// A graph function calls itself, directly or indirectly.
     #[error("{at}: this call has no end: {}", .cycle.join(" -> "))]
     #[non_exhaustive]
     Recursion {
         /// The call.
         at: Box<At>,
-        /// The cycle of functions, from the one that is called again.
+        /// The cycle of functions, starting and ending with the one that is called again.
         cycle: Vec<String>,
     },
-    /// Loops and calls make more statements than a graph may have.
+    /// Loops and calls expand to more statements than a graph may have.
     #[error("{at}: loops and calls make more than {most} statements, calls or turns")]
     #[non_exhaustive]
     TooLarge {
         /// The function.
         at: Box<At>,
-        /// The most statements of a graph, or turns of its loops.
+        /// The maximum number of statements, calls or iterations.
         most: usize,
     },
-    /// An output is declared with another length than it is allocated with.
+    /// The declared length of an output differs from the length of its allocation.
     #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
     #[non_exhaustive]
     ReturnedLength {
@@ -326,13 +326,13 @@ pub enum Error {
         /// The other one.
         second: Box<At>,
     },
-    /// A graph function of several devices is given no context.
+    /// A graph function over several devices was built without any context.
     #[error("a graph is built for one context at least, and none is given")]
     NoContext,
     /// A fault of a graph over several devices.
     #[error("{0}")]
     Devices(Box<DeviceFault>),
-    /// Memory of a context that the graph does not have, or of another than its first where that is asked for.
+    /// Memory of a context that the graph does not use, or not of its first one where that is required.
     #[error("{at} is bound to memory of another context than {}\n  = help: {}", .memory.contexts(), .memory.way())]
     #[non_exhaustive]
     OtherContext {
@@ -341,7 +341,7 @@ pub enum Error {
         /// The kind of the memory.
         memory: MemoryKind,
     },
-    /// A buffer whose address is not a multiple of its elements' alignment.
+    /// A buffer whose address is not aligned for its elements.
     #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
     #[non_exhaustive]
     Misaligned {
@@ -350,7 +350,7 @@ pub enum Error {
         /// The alignment.
         align: u32,
     },
-    /// A kernel that its module does not have, or declares with other parameters.
+    /// A kernel that is missing from its module, or has other parameters there.
     #[error("the kernel `{kernel}` of {path} {reason}")]
     #[non_exhaustive]
     Kernel {
@@ -378,10 +378,10 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
-    /// A buffer whose owning stream is capturing, or that was used in a stream that is.
+    /// A buffer whose owning stream is capturing, or that was used in a capturing stream.
     #[error("a bound buffer belongs to a stream that is capturing, or was used in one")]
     OwnerCapturing,
-    /// A launch that uses a [`Buffer`](crate::Buffer) while `with` or `with_mut` lends it.
+    /// A launch uses a [`Buffer`](crate::Buffer) while a view from `with` or `with_mut` exists.
     #[error(
         "{at} is lent by `Buffer::with` or `with_mut`, and cannot be used by a launch until that returns"
     )]
@@ -389,15 +389,15 @@ pub enum Error {
         /// The argument.
         at: Box<At>,
     },
-    /// A [`Buffer`](crate::Buffer) is lent while it is lent already.
+    /// A view of a [`Buffer`](crate::Buffer) is requested while another one exists.
     #[error(
         "a buffer is lent already, by `with` or `with_mut` or to the host, and cannot be lent again until that ends"
     )]
     BufferLentTwice,
-    /// A [`Buffer`](crate::Buffer) is made, or copied from or to the host, in a stream that is capturing.
+    /// A [`Buffer`](crate::Buffer) is created, or copied from or to the host, in a capturing stream.
     #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
-    /// A [`Buffer`](crate::Buffer) is copied, moved, lent or attached in a stream of another context than its own.
+    /// A [`Buffer`](crate::Buffer) is used or attached in a stream of another context than its own.
     #[error("a buffer is copied, moved, lent or attached in a stream of another context than its own")]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::Buffer) than it has.
@@ -405,16 +405,16 @@ pub enum Error {
     BufferTooShort {
         /// The elements of the buffer.
         len: usize,
-        /// The elements that are copied.
+        /// The number of elements to copy.
         needed: usize,
     },
-    /// Managed memory that cannot be made or used in this way.
+    /// Managed memory cannot be allocated or used in this way.
     #[error("{0}")]
     Managed(ManagedFault),
-    /// A multicast object that cannot be made or used in this way.
+    /// A multicast object cannot be created or used in this way.
     #[error("{0}")]
     Multicast(MulticastFault),
-    /// Managed memory is bound to an argument, and cannot be used in this way.
+    /// Managed memory is bound to an argument but cannot be used in this way.
     #[error("{at}: {fault}")]
     #[non_exhaustive]
     ManagedArgument {
@@ -423,17 +423,17 @@ pub enum Error {
         /// The reason.
         fault: ManagedFault,
     },
-    /// A view that a [`Buffer`](crate::Buffer) lends is bound.
+    /// A view from [`Buffer::with`](crate::Buffer::with) is bound to an argument.
     #[error("a view that `Buffer::with` or `with_mut` lends cannot be bound: bind the `Buffer`")]
     LentViewBound,
-    /// A launch of a graph whose bound buffers were used in a stream that is capturing, through views of the exec.
+    /// A launch of a graph whose buffers were used in a capturing stream, through views of the exec.
     #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
     #[non_exhaustive]
     UsedInCapture {
         /// The graph function.
         function: String,
     },
-    /// An arena pool on a stream that cannot separate launches.
+    /// An arena pool was requested for a stream that cannot order launches.
     #[error(
         "there can be no arena pool on this stream: the per-thread default stream is another stream on each thread"
     )]
@@ -447,7 +447,7 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
-    /// A member of an arena pool is launched into a stream other than the pool's.
+    /// A member of an arena pool is launched into another stream than the pool's.
     #[error(
         "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
     )]
@@ -456,7 +456,7 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
-    /// An output that is handed over is not the one that the graph was built for.
+    /// An output passed to a launch is not the one that the graph was built for.
     #[error("{at}: {reason}")]
     #[non_exhaustive]
     WrongOutput {
@@ -465,7 +465,7 @@ pub enum Error {
         /// The reason.
         reason: OutputFault,
     },
-    /// Launches share a module-level variable, one of them writes it, and nothing orders them.
+    /// Launches share a module variable, one of them writes it, and nothing orders them.
     #[error(
         "{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written"
     )]
@@ -491,7 +491,7 @@ pub enum Error {
         /// The later one.
         second: Box<At>,
     },
-    /// A setter would change something that is fixed when the graph is built.
+    /// A setter would change something that is fixed at build.
     #[error("{at} {reason}: build the graph again")]
     #[non_exhaustive]
     BuildAgain {
@@ -500,7 +500,7 @@ pub enum Error {
         /// The reason why it cannot change.
         reason: SetterFault,
     },
-    /// A communicator of the graph is of no use any more: a rank is gone, it was aborted, or a launch has taken longer than its limit.
+    /// A communicator of the graph is unusable: a rank is gone, it was aborted, or a launch timed out.
     #[error("the communicator of `{function}` {reason}")]
     #[non_exhaustive]
     Communicator {
@@ -509,7 +509,7 @@ pub enum Error {
         /// The reason.
         reason: CommunicatorFault,
     },
-    /// A graph that cannot be profiled, or not in this way.
+    /// A graph that cannot be profiled, at least not in this way.
     #[error("`{function}` cannot be profiled: {reason}")]
     #[non_exhaustive]
     Profile {
@@ -518,7 +518,7 @@ pub enum Error {
         /// The reason.
         reason: ProfileFault,
     },
-    /// The turns of a loop are asked for by a name that is not that of one loop with a limit.
+    /// The iterations of a loop are queried by a name that does not identify one loop with a limit.
     #[error("`{function}`: {reason}")]
     #[non_exhaustive]
     Loop {
@@ -527,7 +527,7 @@ pub enum Error {
         /// The reason.
         reason: LoopFault,
     },
-    /// A host statement panicked in a launch before this call.
+    /// A host statement panicked in an earlier launch.
     #[error("{at} panicked in an earlier launch: {message}")]
     #[non_exhaustive]
     HostPanicked {
@@ -536,7 +536,7 @@ pub enum Error {
         /// The message of the panic.
         message: String,
     },
-    /// An event belongs to another context than the graph.
+    /// An event belongs to another context than the graph's.
     #[error("{at} is given an event of another context")]
     #[non_exhaustive]
     EventOfOtherContext {
@@ -550,7 +550,7 @@ pub enum Error {
         /// The statement that signals it or waits for it.
         at: Box<At>,
     },
-    /// A launch would wait for a value that an earlier launch has waited for, or signal one that is signalled.
+    /// A launch would wait for, or signal, a value that is not ahead of that of an earlier launch.
     #[error(
         "{at} is due for the value {next} in this launch, which is not ahead of {last}, its value in the launch before"
     )]
@@ -563,14 +563,14 @@ pub enum Error {
         /// The value in this launch.
         next: u64,
     },
-    /// The device lacks something that the program uses.
+    /// The device lacks a feature that the program uses.
     #[error("this device has no {what}")]
     #[non_exhaustive]
     NotOnThisDevice {
-        /// The lacking feature.
+        /// The missing feature.
         what: DeviceFeature,
     },
-    /// A statement stands in a body that the device decides about, and cannot.
+    /// A statement that the body of a conditional node cannot contain.
     #[error("{at} cannot stand in the body `{body}`, which the device decides about")]
     #[non_exhaustive]
     InBody {
@@ -579,14 +579,14 @@ pub enum Error {
         /// The body, such as `match which: 0 | 1`.
         body: String,
     },
-    /// An earlier failure left the graph partly changed.
+    /// An earlier failure left the graph partially changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
     #[non_exhaustive]
     Unusable {
         /// The graph function.
         function: String,
     },
-    /// The plan cannot be made.
+    /// The graph cannot be planned.
     #[error(transparent)]
     Plan(Box<PlanFault>),
 }

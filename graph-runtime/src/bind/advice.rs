@@ -1,4 +1,5 @@
-//! Advice about managed memory, prefetches and discards.
+//! Advice, prefetches and discards for [`Managed`] memory. All of them work on whole pages: methods take ranges
+//! of elements and return the byte ranges of the affected pages.
 
 use std::ops::{Range, RangeBounds};
 use std::sync::Arc;
@@ -18,28 +19,28 @@ use super::managed::Managed;
 use super::unified::Unified;
 use super::view::within;
 
-/// The advice on a range of managed memory, as the driver has it.
+/// The driver's current advice on a range of managed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attributes {
-    /// True if all pages of the range are mostly read.
+    /// True if all pages of the range are advised as mostly read.
     pub read_mostly: bool,
-    /// The preferred location; `None` if the pages have none, or several.
+    /// The preferred location. `None` if the pages have none, or different ones.
     pub preferred_location: Option<Location>,
-    /// The processors that have all pages of the range mapped.
+    /// The processors for which all pages of the range are advised as accessed.
     pub accessed_by: Vec<Location>,
-    /// The place that all pages of the range were last prefetched to.
+    /// The location of the last prefetch of all pages in the range.
     pub last_prefetch: Option<Location>,
 }
 
 impl<T> Managed<T> {
-    /// Returns the bytes of the pages that hold a range of elements.
+    /// Returns the byte range of the pages that contain any of the elements.
     fn pages(&self, range: impl RangeBounds<usize>, unified: &Unified) -> Result<Range<usize>> {
         let (start, end) = self.bytes(range)?;
         Ok(unified.around(start..end))
     }
 
-    /// Returns the first byte of a range of elements, and the byte behind its last.
+    /// Returns the byte offsets of the first element and after the last one.
     fn bytes(&self, range: impl RangeBounds<usize>) -> Result<(usize, usize)> {
         let len = self.len();
         match within(range, len) {
@@ -56,31 +57,35 @@ impl<T> Managed<T> {
         Ok(pages)
     }
 
-    /// Advises that elements are mostly read: each processor that reads them gets a copy of their pages, until one is written.
+    /// Advises that elements are mostly read: each processor that reads them gets a copy of their pages, until
+    /// one is written.
     ///
-    /// Like all advice it is for whole pages of the host. Returns their bytes, counted from the begin of the memory.
+    /// Like all advice, it applies to whole host pages. Returns their byte range, relative to the start of the
+    /// memory.
     ///
     /// # Errors
     ///
-    /// A range that is empty or out of bounds; a failure of the driver.
+    /// An empty range; a range out of bounds; a failure of the driver.
     pub fn set_read_mostly(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
         self.advise(range, Advice::ReadMostly(true))
     }
 
-    /// Ends [`Managed::set_read_mostly`]: copies become one page again. Returns the bytes of the pages.
+    /// Reverts [`Managed::set_read_mostly`]: the copies collapse into one page. Returns the byte range of the
+    /// pages.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_read_mostly`].
+    /// Same as [`Managed::set_read_mostly`].
     pub fn unset_read_mostly(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
         self.advise(range, Advice::ReadMostly(false))
     }
 
-    /// Advises where to keep the pages of elements. They are not moved there by this. Returns the bytes of the pages.
+    /// Advises where to keep the pages of elements. Does not move them. Returns the byte range of the pages.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_read_mostly`]; a device that does not exist or has no concurrent access; a NUMA node that does not exist.
+    /// Same as [`Managed::set_read_mostly`]; a device that does not exist or has no concurrent access; a NUMA
+    /// node that does not exist.
     pub fn set_preferred_location(
         &self,
         range: impl RangeBounds<usize>,
@@ -90,41 +95,41 @@ impl<T> Managed<T> {
         self.advise(range, Advice::Preferred(Some(location)))
     }
 
-    /// Ends [`Managed::set_preferred_location`]. Returns the bytes of the pages.
+    /// Reverts [`Managed::set_preferred_location`]. Returns the byte range of the pages.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_read_mostly`].
+    /// Same as [`Managed::set_read_mostly`].
     pub fn unset_preferred_location(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
         self.advise(range, Advice::Preferred(None))
     }
 
-    /// Advises that a device or the host accesses elements: their pages stay mapped for it, wherever they are, if possible. Returns the
-    /// bytes of the pages.
+    /// Advises that a device or the host accesses elements: their pages stay mapped for it if possible,
+    /// wherever they are. Returns the byte range of the pages.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_preferred_location`]; a NUMA node, since that accesses nothing.
+    /// Same as [`Managed::set_preferred_location`]; a NUMA node, since that is not a processor.
     pub fn set_accessed_by(&self, range: impl RangeBounds<usize>, by: Location) -> Result<Range<usize>> {
         let by = by.processor(self.enter()?.0)?;
         self.advise(range, Advice::AccessedBy(by, true))
     }
 
-    /// Ends [`Managed::set_accessed_by`]. Returns the bytes of the pages.
+    /// Reverts [`Managed::set_accessed_by`]. Returns the byte range of the pages.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_accessed_by`].
+    /// Same as [`Managed::set_accessed_by`].
     pub fn unset_accessed_by(&self, range: impl RangeBounds<usize>, by: Location) -> Result<Range<usize>> {
         let by = by.processor(self.enter()?.0)?;
         self.advise(range, Advice::AccessedBy(by, false))
     }
 
-    /// Returns the advice that all pages of a range of elements have.
+    /// Returns the advice that all pages of the elements have in common.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_read_mostly`].
+    /// Same as [`Managed::set_read_mostly`].
     pub fn attributes(&self, range: impl RangeBounds<usize>) -> Result<Attributes> {
         let (driver, unified) = self.enter()?;
         let pages = self.pages(range, unified)?;
@@ -137,12 +142,13 @@ impl<T> Managed<T> {
         })
     }
 
-    /// Moves the pages of elements to a location, in the order of a stream and after all earlier writes. Returns the bytes of the pages.
+    /// Moves the pages of elements to a location, in stream order and after all earlier writes. Returns the
+    /// byte range of the pages.
     ///
     /// # Errors
     ///
-    /// As [`Managed::set_preferred_location`]; a device of the stream without concurrent access; a stream that is capturing; memory
-    /// that is lent, or attached to another stream.
+    /// Same as [`Managed::set_preferred_location`]; a device of the stream without concurrent access; a
+    /// capturing stream; memory that is borrowed, or attached to another stream.
     pub fn prefetch(
         &self,
         stream: &Arc<CudaStream>,
@@ -161,14 +167,15 @@ impl<T> Managed<T> {
 }
 
 impl<T: AnyBits> Managed<T> {
-    /// Drops the contents of the pages that lie in a range of elements as a whole, in the order of a stream and after all earlier uses:
-    /// until they are written again, their elements have arbitrary values. The pages need not be moved then. Returns their bytes, which
-    /// may be none.
+    /// Discards the contents of the pages that lie wholly inside a range of elements, in stream order and after
+    /// all earlier uses. Their elements have arbitrary values until they are written again, so the driver need
+    /// not move the pages. Returns the byte range of the pages, which may be empty.
     ///
     /// # Errors
     ///
-    /// A driver before CUDA 13.0; a device of the system without concurrent access; the legacy default stream, or one that is
-    /// capturing; a range that is empty or out of bounds; memory that is lent, or attached to another stream; a failure of the driver.
+    /// A driver before CUDA 13.0; a device of the system without concurrent access; the legacy default stream
+    /// or a capturing one; an empty range or one out of bounds; memory that is borrowed, or attached to another
+    /// stream; a failure of the driver.
     pub fn discard(&self, stream: &Arc<CudaStream>, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
         refuse_capture(stream)?;
         let (driver, unified) = self.enter()?;
@@ -193,7 +200,7 @@ fn discards(driver: &Driver, stream: Stream) -> Result<()> {
     }
 }
 
-/// Checks that memory can be discarded.
+/// Checks that the driver and all devices can discard memory.
 pub(crate) fn can_discard(driver: &Driver) -> Result<()> {
     if !driver.has_batches() {
         return Err(Error::Managed(ManagedFault::NoDiscard));
@@ -204,7 +211,7 @@ pub(crate) fn can_discard(driver: &Driver) -> Result<()> {
     }
 }
 
-/// Returns the first device of the system without concurrent access.
+/// Returns the ordinal of the system's first device without concurrent access. `None` if all have it.
 pub(crate) fn without_concurrent_access(driver: &Driver) -> Result<Option<usize>> {
     for ordinal in 0..device_count()? {
         let device = i32::try_from(ordinal).unwrap_or(i32::MAX);
@@ -216,7 +223,7 @@ pub(crate) fn without_concurrent_access(driver: &Driver) -> Result<Option<usize>
 }
 
 impl Unified {
-    /// Checks that host and device share the memory at the same time.
+    /// Checks that host and device may access the memory at the same time.
     pub fn shares(&self) -> Result<()> {
         match self.concurrent {
             true => Ok(()),
@@ -224,18 +231,19 @@ impl Unified {
         }
     }
 
-    /// Returns the addresses of some of its bytes.
+    /// Returns the addresses of a range of its bytes.
     pub fn addresses(&self, bytes: &Range<usize>) -> Addresses {
         Addresses { first: self.address.saturating_add(wide(bytes.start)), bytes: wide(bytes.len()) }
     }
 
-    /// Returns the bytes of the pages that hold some of its bytes.
+    /// Returns the byte range of the pages that contain any of `bytes`.
     pub fn around(&self, bytes: Range<usize>) -> Range<usize> {
         let page = self.page;
         bytes.start / page * page..bytes.end.next_multiple_of(page)
     }
 
-    /// Returns the bytes of the pages that hold some of its bytes and no others of its elements.
+    /// Returns the byte range of the pages that lie wholly inside `bytes`. The last page also counts if only
+    /// unused bytes follow.
     pub fn inside(&self, bytes: Range<usize>) -> Range<usize> {
         let page = self.page;
         let start = bytes.start.next_multiple_of(page);

@@ -1,7 +1,8 @@
-//! The buffers that arguments of a graph function are bound to: borrowed, shared or owned.
+//! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
 //!
-//! A visitor reads the address, length and events of a bound argument when the graph is built and when the argument is set
-//! (`visitor.rs`).
+//! The `Bind..` traits convert what users pass into [`Shared`], [`Exclusive`], [`SharedPinned`],
+//! [`ExclusivePinned`] or [`Taken`]. A visitor (`visitor.rs`) reads the address, length and events of a bound
+//! argument when the graph is built and when a setter replaces the argument.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::output::{Output, OutputDescription};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
 use super::visitor::Visitor;
 
-/// The buffer that a `&[T; len]` argument is bound to.
+/// The buffer of a `&[T; len]` argument.
 #[non_exhaustive]
 pub enum Shared<'a, T> {
     /// A borrowed buffer.
@@ -31,13 +32,13 @@ pub enum Shared<'a, T> {
     Arc(Arc<CudaSlice<T>>),
     /// A buffer that the exec owns.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a view lent by an exec.
+    /// A borrowed output of another graph, or a view of another exec's buffer.
     Output(DeviceView<'a, T>),
-    /// A buffer that other execs may use between the launches.
+    /// A buffer that other execs may use between launches.
     Buffer(BoundBuffer<T>),
 }
 
-/// The buffer that a `&mut [T; len]` argument is bound to.
+/// The buffer of a `&mut [T; len]` argument.
 #[non_exhaustive]
 pub enum Exclusive<'a, T> {
     /// A borrowed buffer.
@@ -46,13 +47,13 @@ pub enum Exclusive<'a, T> {
     View(CudaViewMut<'a, T>),
     /// A buffer that the exec owns.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a view lent by an exec.
+    /// A borrowed output of another graph, or a view of another exec's buffer.
     Output(DeviceViewMut<'a, T>),
-    /// A buffer that other execs may use between the launches.
+    /// A buffer that other execs may use between launches.
     Buffer(BoundBuffer<T>),
 }
 
-/// The buffer that a `&Pinned<[T; len]>` argument is bound to.
+/// The memory of a `&Pinned<[T; len]>` argument.
 #[non_exhaustive]
 pub enum SharedPinned<'a, T> {
     /// Borrowed pinned memory.
@@ -63,7 +64,7 @@ pub enum SharedPinned<'a, T> {
     Owned(PinnedHostSlice<T>),
 }
 
-/// The buffer that a `&mut Pinned<[T; len]>` argument is bound to.
+/// The memory of a `&mut Pinned<[T; len]>` argument.
 #[non_exhaustive]
 pub enum ExclusivePinned<'a, T> {
     /// Borrowed pinned memory.
@@ -72,14 +73,14 @@ pub enum ExclusivePinned<'a, T> {
     Owned(PinnedHostSlice<T>),
 }
 
-/// The buffer that a `[T; len]` argument is bound to: the output of another graph, passed to each launch.
+/// The buffer of a `[T; len]` argument: the output of another graph, which each launch consumes.
 pub struct Taken<T> {
     pub(crate) description: OutputDescription<T>,
 }
 
 macro_rules! debug {
     ($($bound:ty: $name:literal $($variant:ident)*;)*) => {$(
-        /// The element type need not be `Debug`: elements on the device are not shown.
+        /// `T` need not be `Debug`: elements on the device are not printed.
         impl<T> fmt::Debug for $bound {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let (variant, len) = match self {
@@ -103,7 +104,7 @@ impl<T> fmt::Debug for Taken<T> {
     }
 }
 
-/// A `Pinned<[T; len]>` argument is the caller's page-locked host memory.
+/// Marks a `Pinned<[T; len]>` argument: page-locked host memory of the caller.
 #[derive(Debug)]
 pub struct Pinned<T: ?Sized>(std::marker::PhantomData<T>);
 
@@ -128,7 +129,8 @@ bindings! {
     /// A type that can be bound to a `&[T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
-        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
+        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a \
+            `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
     BindShared::bind_shared -> Shared {
         {'a, T} &'a CudaSlice<T> => |slice| Shared::Slice(slice);
@@ -154,7 +156,8 @@ bindings! {
     /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
-        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
+        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a \
+            `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
     BindMut::bind_mut -> Exclusive {
         {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
@@ -178,7 +181,8 @@ bindings! {
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&Pinned<[{T}; _]>`",
-        note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a `PinnedHostSlice<{T}>`"
+        note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a \
+            `PinnedHostSlice<{T}>`"
     )]
     BindPinned::bind_pinned -> SharedPinned {
         {'a, T} &'a PinnedHostSlice<T> => |slice| SharedPinned::Slice(slice);
@@ -198,10 +202,11 @@ bindings! {
     }
 }
 
-/// A type that can be bound to a `[T; len]` argument, which the graph takes over at each launch.
+/// A type that can be bound to a `[T; len]` argument, which each launch of the graph consumes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `[{T}; _]`",
-    note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the exec of that graph gives"
+    note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the \
+        exec of that graph gives"
 )]
 pub trait BindTaken<T> {
     /// Binds the value.
@@ -232,12 +237,12 @@ impl<T> BindTaken<T> for &Output<'_, T> {
     }
 }
 
-/// A bound argument, or an array of them.
+/// A bound argument, or an array of bound arguments.
 pub trait Bound {
     /// Visits each buffer, in order.
     fn visit(&mut self, visitor: &mut Visitor<'_>);
 
-    /// Returns the number of its buffers.
+    /// Returns the number of buffers.
     fn count(&self) -> u32 {
         1
     }
@@ -329,7 +334,8 @@ impl<B: Bound> Bound for Vec<B> {
 }
 
 impl<T> Shared<'_, T> {
-    /// Returns a view of the elements. The view of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
+    /// Returns a view of the elements. The view of a [`Buffer`] has address 0; use [`DeviceView::buffer`]
+    /// instead.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
@@ -350,7 +356,7 @@ impl<T> Shared<'_, T> {
         DeviceView { source, address, view, buffer: None }
     }
 
-    /// Returns a mutable view of the elements, if the exec owns them.
+    /// Returns a mutable view of the elements. `None` unless the exec owns them.
     #[must_use]
     pub fn view_mut(&mut self) -> Option<DeviceViewMut<'_, T>> {
         self.view_mut_of(Source::Plain, 0)
@@ -370,7 +376,7 @@ impl<T> Shared<'_, T> {
         }
     }
 
-    /// Returns the buffer, if it was bound as an owned one.
+    /// Returns the buffer. `None` unless the exec owns it.
     #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
@@ -381,7 +387,8 @@ impl<T> Shared<'_, T> {
 }
 
 impl<T> Exclusive<'_, T> {
-    /// Returns a view of the elements. The view of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
+    /// Returns a view of the elements. The view of a [`Buffer`] has address 0; use [`DeviceView::buffer`]
+    /// instead.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
@@ -401,7 +408,8 @@ impl<T> Exclusive<'_, T> {
         DeviceView { source, address, view, buffer: None }
     }
 
-    /// Returns a mutable view of the elements. The view of a [`Buffer`] has no address: [`DeviceViewMut::buffer`] gives the buffer.
+    /// Returns a mutable view of the elements. The view of a [`Buffer`] has address 0; use
+    /// [`DeviceViewMut::buffer`] instead.
     pub fn view_mut(&mut self) -> DeviceViewMut<'_, T> {
         match self {
             Exclusive::Output(view) => view.as_view_mut(),
@@ -420,7 +428,7 @@ impl<T> Exclusive<'_, T> {
         DeviceViewMut { source, address, view, buffer: None }
     }
 
-    /// Returns the buffer, if it was bound as an owned one.
+    /// Returns the buffer. `None` unless the exec owns it.
     #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
@@ -499,7 +507,7 @@ impl<T> SharedPinned<'_, T> {
         }
     }
 
-    /// Returns a mutable view of the memory, if the exec owns it.
+    /// Returns a mutable view of the memory. `None` unless the exec owns it.
     #[must_use]
     pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
         match self {
@@ -508,7 +516,7 @@ impl<T> SharedPinned<'_, T> {
         }
     }
 
-    /// Returns the memory, if it was bound as owned.
+    /// Returns the memory. `None` unless the exec owns it.
     #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
@@ -537,7 +545,7 @@ impl<T> ExclusivePinned<'_, T> {
         }
     }
 
-    /// Returns the memory, if it was bound as owned.
+    /// Returns the memory. `None` unless the exec owns it.
     #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {

@@ -1,4 +1,5 @@
-//! Device memory that any number of execs share, also mutably: conflicting launches are ordered automatically.
+//! [`Buffer`]: device memory that any number of execs share, also mutably. The ledger (`ledger.rs`) orders
+//! conflicting launches automatically; `buffer_view.rs` has the access to the elements.
 
 use std::fmt;
 use std::ops::Deref;
@@ -18,20 +19,20 @@ use crate::waits::{OwnedEvent, home};
 use super::ledger::{Ledger, Tracked, User};
 use super::unified::Unified;
 
-/// Device memory with shared ownership, which any number of execs bind, to be read or written.
+/// Device memory with shared ownership. Any number of execs can bind it, for reads and writes.
 ///
-/// Clones share the memory. `&buffer` binds to `&[T; len]` and to `&mut [T; len]`. Each launch is ordered after every earlier conflicting launch,
-/// also of other execs, streams and threads. While all launches are on one stream this needs no driver call; a launch on
-/// another stream waits for one event for each stream in use.
+/// Clones share the memory. `&buffer` binds to `&[T; len]` and to `&mut [T; len]`. Each launch is ordered after
+/// every earlier conflicting launch, also across execs, streams and threads. While all launches are on one
+/// stream, this needs no driver call. A launch on another stream waits for one event for each stream in use.
 ///
-/// The elements are reached through [`Buffer::with`] and [`Buffer::with_mut`], or copied by [`Buffer::to_host`] and
-/// [`Buffer::copy_from_host`]. The memory is freed in stream order after all uses, when the last clone and all execs that
-/// bind it are dropped.
+/// Access the elements through [`Buffer::with`] and [`Buffer::with_mut`], or copy them by [`Buffer::to_host`]
+/// and [`Buffer::copy_from_host`]. When the last clone and all execs that bind it are dropped, the memory is
+/// freed in stream order after all uses.
 pub struct Buffer<T> {
     memory: Arc<Memory<T>>,
 }
 
-/// The memory of a buffer and of its clones.
+/// The memory that a buffer shares with its clones.
 struct Memory<T> {
     tracked: Arc<Tracked>,
     /// Leaked if nothing can wait for its uses.
@@ -39,9 +40,9 @@ struct Memory<T> {
     stays: Arc<AtomicBool>,
 }
 
-/// The memory of a buffer.
+/// The elements of a buffer, by the way that they are freed.
 enum Elements<T> {
-    /// Freed in the order of its stream.
+    /// Freed in stream order.
     Cudarc(Own<T>),
     /// Freed by the host.
     Managed(ManagedMemory<T>),
@@ -69,7 +70,7 @@ impl<T> Drop for Memory<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Takes over a buffer of cudarc. It is freed on its stream.
+    /// Takes ownership of a cudarc buffer. It will be freed on its stream.
     ///
     /// # Errors
     ///
@@ -91,7 +92,7 @@ impl<T> Buffer<T> {
         Ok(Buffer::of(Tracked::new(ledger, ctx, address, user), Elements::Cudarc(Own::new(slice))))
     }
 
-    /// Returns the buffer of managed memory, of which the work of `stream` so far may be the only use.
+    /// Returns the buffer of new managed memory. The only use so far may be the work in `stream`.
     pub(super) fn managed(
         driver: &'static Driver,
         stream: &Arc<CudaStream>,
@@ -121,27 +122,26 @@ impl<T> Buffer<T> {
         self.slice().len()
     }
 
-    /// Returns true if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the number of bytes.
+    /// Returns the size in bytes.
     pub fn num_bytes(&self) -> usize {
         self.slice().num_bytes()
     }
 
-    /// Returns its context.
+    /// Returns the context of the memory.
     pub fn context(&self) -> &Arc<CudaContext> {
         self.slice().context()
     }
 
-    /// Returns the stream that it is freed on.
+    /// Returns the stream on which the memory is freed.
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.slice().stream()
     }
 
-    /// Returns true if both share their memory.
+    /// Returns true if both share the same memory.
     pub fn is_same(&self, other: &Buffer<T>) -> bool {
         Arc::ptr_eq(&self.memory, &other.memory)
     }
@@ -156,11 +156,11 @@ impl<T> Buffer<T> {
 }
 
 impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
-    /// Allocates zeros, in the order of a stream.
+    /// Allocates `len` zeroed elements in stream order.
     ///
     /// # Errors
     ///
-    /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
+    /// Same as [`Buffer::new`]; out of memory; a length of 0; a capturing stream.
     pub fn zeros(stream: &Arc<CudaStream>, len: usize) -> Result<Buffer<T>> {
         refuse_capture(stream)?;
         Buffer::new(cudarc_result("cuMemAllocAsync", stream.alloc_zeros(len))?)
@@ -168,18 +168,18 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
 }
 
 impl<T: DeviceRepr> Buffer<T> {
-    /// Allocates memory in the order of a stream, and copies elements there.
+    /// Allocates memory in stream order and copies `elements` into it.
     ///
     /// # Errors
     ///
-    /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
+    /// Same as [`Buffer::new`]; out of memory; a length of 0; a capturing stream.
     pub fn from_host(stream: &Arc<CudaStream>, elements: &[T]) -> Result<Buffer<T>> {
         refuse_capture(stream)?;
         Buffer::new(cudarc_result("cuMemcpyHtoDAsync_v2", stream.clone_htod(elements))?)
     }
 }
 
-/// Refuses a stream that is capturing, since the memory could be freed before the captured work runs.
+/// Returns an error if a stream is capturing: the memory could be freed before the captured work runs.
 pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;
@@ -191,7 +191,8 @@ pub(crate) fn cudarc_result<V>(call: &'static str, result: std::result::Result<V
     result.map_err(|error| Error::from(Failure::of(call, error)))
 }
 
-/// Makes the owning stream of a buffer wait for all uses that cudarc has recorded, and returns its address.
+/// Makes the owning stream of a buffer wait for all uses that cudarc has recorded. Returns the buffer's
+/// address.
 fn wait_for_recorded<T>(
     driver: &'static Driver,
     slice: &mut CudaSlice<T>,
@@ -212,16 +213,16 @@ impl<T> Clone for Buffer<T> {
     }
 }
 
-/// The element type need not be `Debug`: elements on the device are not shown.
+/// `T` need not be `Debug`: elements on the device are not printed.
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
-/// A [`Buffer`] that is bound. It dereferences to the buffer.
+/// A bound [`Buffer`]. Dereferences to the buffer.
 ///
-/// As a device buffer for cudarc its address is 0, which no call accepts: [`Buffer::with`] lends the elements.
+/// Its cudarc device pointer is 0, which no call accepts. Use [`Buffer::with`] for the elements.
 #[derive(Clone, Debug)]
 pub struct BoundBuffer<T>(pub(crate) Buffer<T>);
 

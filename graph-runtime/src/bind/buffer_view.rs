@@ -1,4 +1,4 @@
-//! Access to the elements of a [`Buffer`]: views, and copies from and to the host.
+//! Access to the elements of a [`Buffer`]: views in a closure, and copies to and from the host.
 
 use std::sync::Arc;
 
@@ -14,26 +14,27 @@ use super::ledger::{Lent, Tracked};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
 
 impl<T> Buffer<T> {
-    /// Lends the elements for reads. `stream`, and each stream that uses the view, is ordered after all earlier writes; later writes are
-    /// ordered after the work submitted to those streams.
+    /// Calls `work` with a read-only view of the elements. `stream`, and every stream that uses the view, is
+    /// ordered after all earlier writes. Later writes are ordered after the work submitted to those streams.
     ///
-    /// No lock is held while `work` runs. If a stream is capturing, the host waits for the earlier writes, and the captured work may run
-    /// only while nothing else writes the buffer.
+    /// No lock is held while `work` runs. If a stream is capturing, the host waits for the earlier writes, and
+    /// the captured work may only run while nothing else writes the buffer.
     ///
     /// # Errors
     ///
-    /// The buffer is lent already, also by another thread. While `work` runs, launches that use the buffer return errors too. A failure
-    /// of the driver.
+    /// A view of the buffer exists already, also in another thread; a failure of the driver. While `work` runs,
+    /// launches that use the buffer return errors.
     pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
         let _lent = self.lend(stream, false, Lent::Openly)?;
         Ok(work(self.view(Source::Buffer(self.tracked()))))
     }
 
-    /// Lends the elements for writes, as [`Buffer::with`] does for reads.
+    /// Calls `work` with a mutable view of the elements, ordered like [`Buffer::with`] but after all earlier
+    /// uses.
     ///
     /// # Errors
     ///
-    /// As [`Buffer::with`].
+    /// Same as [`Buffer::with`].
     pub fn with_mut<R>(
         &self,
         stream: &Arc<CudaStream>,
@@ -43,7 +44,7 @@ impl<T> Buffer<T> {
         Ok(work(self.view_mut(Source::Buffer(self.tracked()))))
     }
 
-    /// Lends the elements to a stream until the result is dropped.
+    /// Borrows the elements for a stream until the result is dropped.
     pub(super) fn lend<'b>(
         &'b self,
         stream: &'b Arc<CudaStream>,
@@ -60,12 +61,12 @@ impl<T> Buffer<T> {
         context::enter(driver, self.context())?;
         tracked.lend(lent)?;
         let lending = Lending { tracked, stream, write };
-        // A failure is returned before the view can be used.
+        // Report a failure before the view can be used.
         drop(tracked.try_reach(stream, write)?);
         Ok(lending)
     }
 
-    /// Lends managed memory to a stream that it is attached to next, or that it was attached to. The context must be current.
+    /// Borrows managed memory for the stream that it was or will be attached to. The context must be current.
     pub(super) fn lend_as_owner<'b>(&'b self, stream: &'b Arc<CudaStream>) -> Result<Lending<'b>> {
         let tracked = &**self.tracked();
         tracked.lend(Lent::Briefly)?;
@@ -85,7 +86,7 @@ impl<T> Buffer<T> {
     }
 }
 
-/// A buffer that is being lent.
+/// A borrowed buffer. The drop records the stream's use and ends the loan.
 pub(super) struct Lending<'b> {
     tracked: &'b Tracked,
     stream: &'b CudaStream,
@@ -94,24 +95,26 @@ pub(super) struct Lending<'b> {
 
 impl Drop for Lending<'_> {
     fn drop(&mut self) {
-        // Work submitted to the stream without a view counts as a use.
+        // Work submitted to the stream without a view counts as a use, too.
         drop(self.tracked.reach_by_owner(self.stream, self.write));
         self.tracked.end_lending();
     }
 }
 
 impl<T: DeviceRepr> Buffer<T> {
-    /// Copies the elements to the host in stream order, and waits for the copy. Other threads that use the buffer wait meanwhile.
+    /// Copies the elements to the host in stream order and waits for the copy. Meanwhile, other threads that
+    /// use the buffer wait.
     ///
     /// # Errors
     ///
-    /// A buffer that `with` or `with_mut` lends; a stream that is capturing; a failure of the driver.
+    /// A view from `with` or `with_mut` exists; a capturing stream; a failure of the driver.
     pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
         refuse_capture(stream)?;
         let _lent = self.lend(stream, false, Lent::Briefly)?;
         let driver = cuda::driver()?;
         if watch::may_be_behind_collectives() {
-            // The driver waits in the copy, where nobody asks the communicators.
+            // The copy blocks inside the driver, where the communicators are not polled. So wait for the
+            // collectives first.
             drop(self.tracked().try_reach(stream, false)?);
             if let Some(aborted) = watch::synchronize(driver, stream.context(), Stream::of(stream))? {
                 return Err(aborted.into());
@@ -123,11 +126,11 @@ impl<T: DeviceRepr> Buffer<T> {
         Ok(elements)
     }
 
-    /// Copies elements from the host to the first of the buffer, in the order of a stream.
+    /// Copies elements from the host to the start of the buffer, in stream order.
     ///
     /// # Errors
     ///
-    /// As [`Buffer::to_host`]; more elements than the buffer has.
+    /// Same as [`Buffer::to_host`]; more elements than the buffer has.
     pub fn copy_from_host(&self, stream: &Arc<CudaStream>, elements: &[T]) -> Result<()> {
         if elements.len() > self.len() {
             return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });

@@ -1,12 +1,12 @@
-//! The vector clocks of streams: the uses that each has waited for.
+//! Vector clocks of streams: which uses each stream has waited for already. They avoid repeated waits.
 
 use crate::waits::HeldStream;
 
-/// A vector clock of a stream: for each stream that it has waited for, the place of the last use waited for.
+/// The vector clock of a stream: for each other stream, the position of the last use that it has waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Clock(Vec<(HeldStream, u64)>);
 
-/// The maximum number of entries of a clock, and of clocks. Without an entry a stream waits again.
+/// The maximum number of entries of a clock, and of clocks. A stream without an entry waits again.
 pub(super) const REMEMBERED: usize = 16;
 
 impl Clock {
@@ -28,21 +28,21 @@ impl Clock {
     }
 }
 
-/// The last use of a `User` of the ledger.
+/// The last use by a `User` of the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct LastUse {
     pub stream: HeldStream,
-    /// Its place among all uses.
+    /// Its position among all uses.
     pub place: u64,
-    /// True if the event is known to record it.
+    /// True if the event is known to record the use.
     pub held: bool,
 }
 
-/// A stream, and the uses by others that it has waited for.
+/// A stream with its vector clock.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamHistory<'h> {
     pub stream: &'h HeldStream,
-    /// `None` if it has waited for none.
+    /// `None` if it has not waited for any stream.
     pub clock: Option<&'h Clock>,
 }
 

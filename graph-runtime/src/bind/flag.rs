@@ -1,4 +1,5 @@
-//! Flags: values in memory that graphs, the host and other devices write and wait for while launches run.
+//! [`Flag`]: a value in page-locked memory that graphs, the host and other devices write and wait for while
+//! launches run.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,11 +14,11 @@ use crate::context;
 use crate::cuda::{self, FlagMemory, Width};
 use crate::error::Result;
 
-/// A value that graphs wait for and write, as the words `wait_value` and `write_value` do, and that the host reads and stores while
-/// launches run: `flag: &Flag<u32>` in a graph function, bound as an `Arc`.
+/// A value that graphs wait for and write, by `wait_value` and `write_value`, and that the host loads and
+/// stores while launches run. Declared as `flag: &Flag<u32>` in a graph function and bound as an `Arc`.
 ///
-/// It lies in page-locked memory, which every device reaches. Values are compared in a circle, as counters that wrap around: `a` has
-/// reached `b` unless `a` lies behind `b` by up to half of the circle.
+/// It is in page-locked memory, which every device can access. Comparisons wrap around: `a` has reached `b`
+/// unless `a` precedes `b` by up to half of the range.
 pub struct Flag<T> {
     memory: FlagMemory,
     of: PhantomData<fn() -> T>,
@@ -30,37 +31,37 @@ impl<T: FlagValue> fmt::Debug for Flag<T> {
 }
 
 impl<T: FlagValue> Flag<T> {
-    /// Makes a flag whose value is 0.
+    /// Creates a flag with value 0.
     ///
     /// # Errors
     ///
-    /// No driver; a failure of it.
+    /// No driver is installed; a failure of the driver.
     pub fn new(ctx: &Arc<CudaContext>) -> Result<Arc<Flag<T>>> {
         let driver = cuda::driver()?;
         context::enter(driver, ctx)?;
         Ok(Arc::new(Flag { memory: FlagMemory::new(driver, ctx)?, of: PhantomData }))
     }
 
-    /// Returns the value. What was written before it, by the host or by a graph, is seen by this thread from now on.
+    /// Loads the value. This thread then sees everything that the host or a graph wrote before that value.
     #[must_use]
     pub fn load(&self) -> T {
         T::load(&self.memory)
     }
 
-    /// Sets the value. Who waits for it sees what this thread has written before.
+    /// Stores the value. Whoever waits for it then sees everything that this thread wrote before.
     pub fn store(&self, value: T) {
         value.store(&self.memory);
     }
 
-    /// Returns true if the value has reached another one.
+    /// Returns true if the flag has reached `value`.
     #[must_use]
     pub fn has_reached(&self, value: T) -> bool {
         !T::is_behind(self.load(), value)
     }
 
-    /// Waits on the host until the value has reached another one; returns false if it has not within `most`.
+    /// Waits on the host until the flag has reached `value`. Returns false if it has not within `most`.
     ///
-    /// The thread asks again and again: first at once, then in steps of up to a millisecond.
+    /// Polls the flag: first immediately, then at intervals of up to a millisecond.
     #[must_use]
     pub fn wait_for(&self, value: T, most: Duration) -> bool {
         let began = Instant::now();
@@ -80,7 +81,7 @@ impl<T: FlagValue> Flag<T> {
     }
 }
 
-/// The type of a flag's value: `u32` or `u64`. Sealed, since a device compares these two alone.
+/// The type of a flag's value: `u32` or `u64`. Sealed, since a device can only compare these two.
 #[diagnostic::on_unimplemented(
     message = "a flag has a value of type `u32` or `u64`, and not `{Self}`",
     label = "the value is of type `{Self}`"
@@ -97,7 +98,7 @@ pub(crate) mod sealed {
         fn bits(self) -> u64;
         fn load(memory: &FlagMemory) -> Self;
         fn store(self, memory: &FlagMemory);
-        /// Returns true if a value is behind another one, in the circle of all values.
+        /// Returns true if `one` precedes `other` in wrapping order.
         fn is_behind(one: Self, other: Self) -> bool;
     }
 }
@@ -145,7 +146,7 @@ impl sealed::Sealed for u64 {
 impl FlagValue for u32 {}
 impl FlagValue for u64 {}
 
-/// Returns true if a value of a width is behind another one, in the circle of all values.
+/// Returns true if `one` precedes `other` in the wrapping order of that width.
 pub(crate) fn is_behind(width: Width, one: u64, other: u64) -> bool {
     match width {
         Width::Narrow => <u32 as sealed::Sealed>::is_behind(low(one), low(other)),
@@ -153,7 +154,7 @@ pub(crate) fn is_behind(width: Width, one: u64, other: u64) -> bool {
     }
 }
 
-/// Returns true if a step goes ahead, by less than half of the circle of all values.
+/// Returns true if a step is positive in wrapping order: less than half of the range.
 pub(crate) fn goes_ahead(width: Width, step: u64) -> bool {
     match width {
         Width::Narrow => low(step).cast_signed() > 0,
@@ -170,7 +171,7 @@ mod tests {
         let behind = |one, other| is_behind(Width::Narrow, one, other);
         assert!(behind(0, 1) && !behind(1, 1) && !behind(2, 1));
         assert!(behind(u32::MAX.into(), 0) && !behind(0, u32::MAX.into()));
-        // Eight bytes do not wrap around where four do.
+        // A u64 does not wrap around where a u32 does.
         assert!(!is_behind(Width::Wide, u32::MAX.into(), 0));
         assert!(is_behind(Width::Wide, u64::MAX, 0));
         let ahead = |step| goes_ahead(Width::Narrow, step);

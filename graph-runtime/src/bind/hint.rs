@@ -1,4 +1,5 @@
-//! The attributes of arguments about managed memory.
+//! Hints about managed memory: the attributes `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` of arguments,
+//! as values.
 
 use super::location::Location;
 
@@ -18,7 +19,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// Returns true if one argument cannot have both.
+    /// Returns true if one argument cannot have both hints.
     pub fn excludes(&self, other: &Hint) -> bool {
         matches!(
             (self, other),
@@ -27,16 +28,16 @@ impl Hint {
     }
 }
 
-/// The location of a hint.
+/// The location that a hint refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {
-    /// The device of the context that the memory was allocated in.
+    /// The device of the context in which the memory was allocated.
     Device,
-    /// A device of the graph, by the index of its context.
+    /// A device of the graph, by its index.
     Nth(u32),
     /// The host.
     Host,
-    /// A location that the program names.
+    /// A fixed location.
     At(Location),
 }
 
@@ -44,11 +45,11 @@ pub enum Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Advice {
-    /// It is mostly read: `#[advise(read_mostly)]`.
+    /// The memory is mostly read: `#[advise(read_mostly)]`.
     ReadMostly,
-    /// It is best at this location: `#[advise(preferred_location(..))]`.
+    /// The pages should be kept at this location: `#[advise(preferred_location(..))]`.
     PreferredLocation(Location),
-    /// This device, or the host, accesses it: `#[advise(accessed_by(..))]`.
+    /// This device, or the host, accesses the memory: `#[advise(accessed_by(..))]`.
     AccessedBy(Location),
 }
 

@@ -1,4 +1,4 @@
-//! `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` on the arguments of a graph.
+//! Executes hints: advice once when an operand is bound, prefetches and discards as a prologue of each launch.
 
 use std::sync::Arc;
 
@@ -14,19 +14,20 @@ use super::hint::{Hint, Site};
 use super::location::Location;
 use super::operand::Operand;
 
-/// The work of each launch on the pages of an operand before its graph runs.
+/// Prefetch and discard of an operand's pages before each launch of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prologue {
-    /// The number of the argument.
+    /// The index of the argument.
     argument: usize,
-    /// The pages that hold its elements, which are moved to a location.
+    /// The pages that contain its elements, and the location to move them to.
     prefetch: Option<(Addresses, MemLocation)>,
-    /// The pages that hold no other elements, whose contents are dropped.
+    /// The pages that contain only its elements. Their contents are discarded.
     discard: Option<Addresses>,
 }
 
 impl Operand {
-    /// Gives the advice on its declared bytes, and returns what launches do before their graph. `argument` is its number.
+    /// Applies the advice to the operand's declared bytes. Returns the prologue for launches, if there is one.
+    /// `argument` is the operand's index.
     pub fn follow_hints(
         &self,
         driver: &Driver,
@@ -57,7 +58,7 @@ impl Operand {
             })
         };
         let mut prologue = Prologue { argument, prefetch: None, discard: None };
-        // All is checked before the driver is given any advice.
+        // Validate all hints before the first driver call.
         let mut advice = Vec::new();
         for &hint in self.hints.iter() {
             match hint {
@@ -86,17 +87,17 @@ impl Operand {
 #[derive(Debug, Default)]
 pub(crate) struct Prologues {
     list: Vec<Prologue>,
-    /// True if the driver takes several ranges in one call.
+    /// True if one driver call accepts several ranges.
     batched: bool,
 }
 
 impl Prologues {
-    /// Returns true if launches do nothing before their graph.
+    /// Returns true if launches have no prologue.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Takes the prologues of the operands from `first` on, `count` of them, in place of those before.
+    /// Replaces the prologues of `count` operands, starting at `first`.
     pub fn replace(&mut self, driver: &Driver, first: usize, count: usize, new: Vec<Prologue>) -> Result<()> {
         self.list.retain(|old| !(first..first + count).contains(&old.argument));
         self.list.extend(new);
@@ -107,13 +108,13 @@ impl Prologues {
         Ok(())
     }
 
-    /// Returns the number of an argument whose contents cannot be discarded in the order of a stream.
+    /// Returns the index of an argument whose contents cannot be discarded in the order of this stream.
     pub fn hindered_by(&self, stream: Stream) -> Option<usize> {
         let discarded = self.list.iter().find(|prologue| prologue.discard.is_some());
         discarded.filter(|_| stream.is_legacy()).map(|prologue| prologue.argument)
     }
 
-    /// Discards and moves pages, in the order of a stream.
+    /// Discards and prefetches pages in stream order.
     pub fn run(&self, driver: &Driver, stream: Stream) -> Result<()> {
         let (mut both, mut discarded) = ((Vec::new(), Vec::new()), Vec::new());
         let mut moved = (Vec::new(), Vec::new());

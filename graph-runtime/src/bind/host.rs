@@ -1,15 +1,16 @@
-//! Host values: arguments of library calls that no node uses.
+//! Host values (`&T`) and resources (`&mut T`): arguments of library calls and host statements that are not
+//! device memory.
 
 use std::cell::{RefCell, RefMut};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A bound host value, `&T` in a graph function: borrowed, or shared by an `Arc`.
+/// A bound host value, declared as `&T` in a graph function: borrowed, or shared by an `Arc`.
 pub enum Host<'a, T: ?Sized> {
-    /// Borrowed for the life of the graph and its exec.
+    /// Borrowed for the lifetime of the graph and its exec.
     Borrowed(&'a T),
-    /// Kept by the graph and its exec.
+    /// Kept alive by the graph and its exec.
     Shared(Arc<T>),
 }
 
@@ -33,9 +34,10 @@ impl<T: ?Sized> fmt::Debug for Host<'_, T> {
     }
 }
 
-/// A type that binds to a host value `&T`: `&T` or `Arc<T>`.
+/// A type that can be bound to a host value `&T`: `&T` or `Arc<T>`.
 ///
-/// A host value whose own device memory the nodes use is passed as an `Arc`, so that an exec that is forgotten keeps it.
+/// If nodes use device memory that the host value owns, pass an `Arc`. Then an exec that is forgotten keeps
+/// that memory alive.
 #[diagnostic::on_unimplemented(
     message = "this does not bind to a host value `&{T}`",
     label = "`{Self}` is neither `&{T}` nor `Arc<{T}>`"
@@ -64,9 +66,9 @@ impl<'a, T: ?Sized> BindHost<'a, T> for Host<'a, T> {
     }
 }
 
-/// A type that binds to a host value `&T` that a host statement or an event keeps: `Arc<T>`.
+/// A type that can be bound to a host value `&T` that a host statement or an event uses: `Arc<T>`.
 ///
-/// A launch may be in flight when its exec is forgotten, so the exec shares the value.
+/// The exec shares the value because a launch may still be in flight when the exec is forgotten.
 #[diagnostic::on_unimplemented(
     message = "a host value that a host statement or an event keeps is passed as an `Arc<{T}>`",
     label = "this is a `{Self}`",
@@ -90,7 +92,7 @@ impl<T: ?Sized> BindKept<T> for &Arc<T> {
     }
 }
 
-/// A bound resource, `&mut T` in a graph function: passed to one library call after the other.
+/// A bound resource, declared as `&mut T` in a graph function. Library calls borrow it one after another.
 pub struct Resource<'a, T: ?Sized>(RefCell<&'a mut T>);
 
 impl<'a, T: ?Sized> Resource<'a, T> {
@@ -99,7 +101,7 @@ impl<'a, T: ?Sized> Resource<'a, T> {
         self.0.into_inner()
     }
 
-    /// Lends the resource for a call.
+    /// Returns a handle by which a call borrows the resource.
     #[doc(hidden)]
     pub fn lend(&self) -> Lent<'_, T> {
         Lent(&self.0)
@@ -112,7 +114,7 @@ impl<T: ?Sized> fmt::Debug for Resource<'_, T> {
     }
 }
 
-/// A type that binds to a resource `&mut T`: `&mut T`.
+/// A type that can be bound to a resource `&mut T`: only `&mut T`.
 #[diagnostic::on_unimplemented(
     message = "this does not bind to a resource `&mut {T}`",
     label = "`{Self}` is not `&mut {T}`"
@@ -135,11 +137,12 @@ impl<'a, T: ?Sized> BindResource<'a, T> for Resource<'a, T> {
     }
 }
 
-/// A resource as calls pass it on. Its type does not contain the lifetime of the reference behind it.
+/// A handle to a resource, by which calls borrow it. Its type does not mention the lifetime of the underlying
+/// reference.
 pub struct Lent<'v, T: ?Sized>(&'v dyn Lend<T>);
 
 impl<'v, T: ?Sized> Lent<'v, T> {
-    /// Lends the value; `None` while it is lent already.
+    /// Borrows the value. `None` while it is borrowed already.
     pub fn value(self) -> Option<RefMut<'v, T>> {
         self.0.lend()
     }
@@ -159,9 +162,9 @@ impl<T: ?Sized> fmt::Debug for Lent<'_, T> {
     }
 }
 
-/// A value that can be lent.
+/// A value that can be borrowed through a trait object.
 trait Lend<T: ?Sized> {
-    /// Lends the value; `None` while it is lent already.
+    /// Borrows the value. `None` while it is borrowed already.
     fn lend(&self) -> Option<RefMut<'_, T>>;
 }
 

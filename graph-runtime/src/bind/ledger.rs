@@ -1,20 +1,24 @@
-//! The order of all uses of [`Buffer`](super::Buffer)s: records of the uses by buffer, and one ledger for all contexts, since a graph may
-//! bind buffers of several devices.
+//! Orders all uses of [`Buffer`](super::Buffer)s. Each buffer keeps entries of its uses. A single ledger serves
+//! all contexts, since a graph may bind buffers of several devices.
 //!
-//! A buffer has an entry for each exec that has used it: the event of the last launch of the exec, and a flag for writes. A launch waits for
-//! the conflicting entries whose last launch was in another stream, once for each stream.
+//! A buffer has one entry for each exec that has used it: the event of the exec's last launch, and a flag for
+//! writes. A launch waits for the conflicting entries whose last launch was in another stream, once for each
+//! stream.
 //!
-//! A launch of an exec with 300 buffers does not look at 300 entries, in most cases:
-//! - The ledger counts generations. In a generation all uses of all buffers are in one stream. So an exec with
-//!   entries of the current generation neither waits nor changes an entry when it is launched in that stream again: its event
-//!   records the new launch.
-//! - In another stream, an exec compares the last uses of its *rivals*: the execs with a conflicting entry in one of its buffers. An
-//!   entry stays in its buffer as long as its exec binds the buffer, and an exec is *outdated* when another one makes an entry in
-//!   one of its buffers that conflicts with its own. Only an outdated exec, or one with another buffer, looks at all entries again.
+//! An exec with 300 buffers seldom has to check 300 entries:
+//! - The ledger counts generations. All uses within a generation are in one stream. So an exec with entries of
+//!   the current generation needs no waits and no new entries when it is launched in that stream again: its
+//!   event records the new launch.
+//! - In another stream, an exec compares the last uses of its *rivals*: the execs with a conflicting entry in
+//!   one of its buffers. An entry stays in its buffer as long as its exec binds the buffer. An exec is
+//!   *outdated* once another one adds a conflicting entry to one of its buffers. Only an outdated exec, or one
+//!   that has bound another buffer, checks all entries again.
 //!
-//! Launches of one exec are ordered by the driver: a rival's use that an earlier launch of the exec has waited for needs no second wait.
+//! The driver orders launches of one exec. So a rival's use that an earlier launch has waited for needs no
+//! second wait.
 //!
-//! The ledger is locked from the waits of a launch until its entries are made, so that of two threads one sees the launch of the other.
+//! The ledger is locked from the waits of a launch until its entries are added, so that of two concurrent
+//! launches one sees the other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -35,7 +39,7 @@ use super::uses::Uses;
 pub(crate) struct Ledger {
     pub driver: &'static Driver,
     state: Mutex<Generation>,
-    /// Signalled when the loan of a buffer for a copy ends.
+    /// Signalled when a loan for a copy ends.
     returned: Condvar,
 }
 
@@ -43,32 +47,32 @@ pub(crate) struct Ledger {
 #[derive(Debug)]
 pub(crate) struct Generation {
     number: u64,
-    /// The stream of all its uses; `None` before the first launch.
+    /// The stream of all its uses. `None` before the first launch.
     stream: Option<HeldStream>,
     /// The number of launches and other uses so far.
     uses: u64,
     /// The number of buffers on loan.
     lent: usize,
-    /// The number of loans to the host during which the device may run nothing.
+    /// The number of loans to the host during which the device must be idle.
     alone: usize,
-    /// The streams that have waited for others, by their last wait.
+    /// The clocks of streams that have waited for others. Sorted by their last wait.
     clocks: Vec<(HeldStream, Clock)>,
 }
 
-/// The kind of a loan.
+/// The kind of a loan of a buffer's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lent {
-    /// For a copy by the runtime: other uses wait for its end.
+    /// For a copy by the runtime. Other uses wait for its end.
     Briefly,
-    /// To the user's code: other uses fail.
+    /// To the user's code. Other uses fail.
     Openly,
 }
 
-/// The ledger, while there is a buffer.
+/// The ledger, while any buffer exists.
 static SHARED: Mutex<Weak<Ledger>> = Mutex::new(Weak::new());
 
 impl Ledger {
-    /// Returns the ledger, which lives as long as a buffer does.
+    /// Returns the ledger, and creates it if needed. It lives as long as any buffer.
     pub fn shared(driver: &'static Driver) -> Arc<Ledger> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ledger) = shared.upgrade() {
@@ -87,7 +91,7 @@ impl Ledger {
         ledger
     }
 
-    /// Returns the ledger, if there is a buffer.
+    /// Returns the ledger. `None` if no buffer exists.
     pub fn known() -> Option<Arc<Ledger>> {
         SHARED.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
@@ -109,7 +113,7 @@ impl Ledger {
 }
 
 impl Generation {
-    /// Begins a new generation unless `stream` is that of the current one.
+    /// Starts a new generation unless the current one is in `stream`.
     pub fn enter(&mut self, stream: &Arc<CudaStream>) {
         if !self.stream.as_ref().is_some_and(|known| known.is_here(stream)) {
             self.number += 1;
@@ -117,17 +121,18 @@ impl Generation {
         }
     }
 
-    /// Returns true if the host accesses memory, and the device may run nothing meanwhile.
+    /// Returns true if the host accesses memory and the device must be idle meanwhile.
     pub fn is_of_host(&self) -> bool {
         self.alone > 0
     }
 
-    /// Returns true if a buffer is on loan.
+    /// Returns true if any buffer is on loan.
     pub fn lends(&self) -> bool {
         self.lent > 0
     }
 
-    /// Returns true if an exec with entries of generation `noted` needs neither waits nor new entries for a launch in `stream`.
+    /// Returns true if an exec whose entries are of generation `noted` can be launched in `stream` without
+    /// waits and new entries.
     pub fn is_known(&self, noted: u64, stream: &CudaStream) -> bool {
         noted == self.number
             && self.lent == 0
@@ -144,7 +149,7 @@ impl Generation {
         StreamHistory { stream, clock }
     }
 
-    /// Adds a wait to the clock of a stream.
+    /// Updates the clock of a stream after it has waited.
     pub fn waited(&mut self, stream: &HeldStream, waits: &Waits) {
         if waits.0.is_empty() {
             return;
@@ -162,23 +167,23 @@ impl Generation {
 /// The uses by one exec, or by a call other than a launch.
 #[derive(Debug)]
 pub(crate) struct User {
-    /// Records the last use.
+    /// The event that records the last use.
     done: Arc<OwnedEvent>,
     last: Mutex<Option<LastUse>>,
-    /// True if there will be no more uses.
+    /// True if no further uses follow.
     ended: AtomicBool,
-    /// True if an entry that conflicts with its own was made since it last looked at all entries.
+    /// True if a conflicting entry was added since this user last checked all entries.
     outdated: AtomicBool,
 }
 
 impl User {
-    /// Returns a user without uses; `done` will record them.
+    /// Returns a user without uses. `done` is the event that will record them.
     pub fn new(done: Arc<OwnedEvent>) -> User {
         let (ended, outdated) = (AtomicBool::new(false), AtomicBool::new(false));
         User { done, last: Mutex::default(), ended, outdated }
     }
 
-    /// Returns a user with the same uses so far, and no more.
+    /// Returns a copy with the same last use that has ended.
     fn ended(&self) -> User {
         let (ended, outdated) = (AtomicBool::new(true), AtomicBool::new(false));
         User { done: self.done.clone(), last: Mutex::new(self.last().clone()), ended, outdated }
@@ -188,7 +193,8 @@ impl User {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the last use, after which the new one is ordered; `held` is true if the event records it.
+    /// Sets the last use. The new use must be ordered after the old one. `held` is true if the event records
+    /// it.
     pub fn used(&self, generation: &mut Generation, stream: &Arc<CudaStream>, held: bool) {
         generation.uses += 1;
         let (mut last, place) = (self.last(), generation.uses);
@@ -198,12 +204,12 @@ impl User {
         }
     }
 
-    /// Returns the place of the last use among all uses; 0 before the first one.
+    /// Returns the position of the last use among all uses. 0 before the first one.
     pub fn place(&self) -> u64 {
         self.last().as_ref().map_or(0, |last| last.place)
     }
 
-    /// Sets that there will be no more uses.
+    /// Declares that no further uses follow.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
@@ -212,37 +218,38 @@ impl User {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Returns true if an entry that conflicts with its own was made since [`User::update`]. The ledger must be locked.
+    /// Returns true if a conflicting entry was added since [`User::update`]. The ledger must be locked.
     pub fn is_outdated(&self) -> bool {
         self.outdated.load(Ordering::Relaxed)
     }
 
-    /// Sets that it looks at all entries now. The ledger must be locked until it has made its own.
+    /// Clears the outdated flag, before all entries are checked. The ledger must stay locked until the new
+    /// entries are added.
     pub fn update(&self) {
         self.outdated.store(false, Ordering::Relaxed);
     }
 
-    /// Returns true if its last use is over.
+    /// Returns true if the last use is over.
     fn is_over(&self, driver: &Driver) -> bool {
         let held = self.last().as_ref().is_none_or(|last| last.held);
         held && driver.is_over(self.done.raw()) == Ok(true)
     }
 }
 
-/// A use to wait for: the last one of a stream.
+/// A use to wait for: the last one in its stream.
 struct Wait {
     last: LastUse,
     done: Arc<OwnedEvent>,
 }
 
-/// The users with entries that conflict with those of an exec, each with the place of its last use that is known to be before the next
-/// launch of the exec.
+/// The users whose entries conflict with an exec's entries. Each has the position of its last use that is known
+/// to precede the exec's next launch.
 #[derive(Debug, Default)]
 pub(crate) struct Rivals(Vec<(Arc<User>, u64)>);
 
 impl Rivals {
     fn add(&mut self, user: &Arc<User>) {
-        // The last use of one that has ended is waited for once.
+        // The last use of an ended user is waited for once, so it need not be kept.
         if !user.has_ended() && !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, user)) {
             self.0.push((user.clone(), 0));
         }
@@ -252,7 +259,7 @@ impl Rivals {
         self.0.clear();
     }
 
-    /// Adds the last uses that a launch on a stream waits for.
+    /// Adds the last uses that a launch on a stream must wait for.
     pub fn before(&self, history: StreamHistory<'_>, waits: &mut Waits) {
         for (user, known) in &self.0 {
             let waited = |last: &LastUse| last.place <= *known || history.includes(last);
@@ -262,13 +269,13 @@ impl Rivals {
         }
     }
 
-    /// Records that a launch comes after their last uses.
+    /// Records that a launch has been ordered after their last uses.
     pub fn after(&mut self) {
         self.0.iter_mut().for_each(|(user, known)| *known = user.place());
     }
 }
 
-/// The uses that the next use waits for, at most one for each stream.
+/// The uses that the next use waits for. At most one for each stream.
 #[derive(Default)]
 pub(crate) struct Waits(Vec<Wait>);
 
@@ -285,7 +292,8 @@ impl Waits {
         }
     }
 
-    /// Makes a stream wait for all of these uses.
+    /// Makes a stream wait for all of these uses. If an event does not record its use, the host waits for the
+    /// context.
     pub fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         self.0.iter().try_for_each(|wait| match wait.last.held {
             true => waits::behind(driver, stream, wait.done.raw()),
@@ -300,7 +308,7 @@ impl Waits {
     }
 }
 
-/// The entry of an exec that has used a buffer.
+/// The entry of a user in a buffer.
 #[derive(Debug)]
 struct Note {
     user: Arc<User>,
@@ -311,10 +319,10 @@ struct Note {
 #[derive(Debug)]
 pub(crate) struct Tracked {
     pub ledger: Arc<Ledger>,
-    /// The context of its memory.
+    /// The context of the memory.
     ctx: Arc<CudaContext>,
     pub address: u64,
-    /// The state of managed memory.
+    /// The state of managed memory. `None` for other memory.
     pub unified: Option<Unified>,
     notes: Mutex<Notes>,
 }
@@ -322,13 +330,13 @@ pub(crate) struct Tracked {
 #[derive(Debug, Default)]
 struct Notes {
     list: Vec<Note>,
-    /// The uses through views that no launch is ordered after.
+    /// The uses through views, which no launch is ordered after yet.
     uses: Uses,
     lent: Option<Lent>,
 }
 
 impl Notes {
-    /// Makes the users look at all entries again whose entries conflict with a new, or removed, one of `user`.
+    /// Marks as outdated the users whose entries conflict with a new or removed entry of `user`.
     fn outdate(&self, user: &Arc<User>, write: bool) {
         let conflicting = self.list.iter().filter(|note| write || note.wrote);
         conflicting
@@ -348,8 +356,8 @@ impl Tracked {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the uses that a launch of `user` on a stream waits for, and the users that may use it later, and orders the launch after the
-    /// uses through views. The ledger must be locked. Returns false if the buffer is being lent.
+    /// Prepares a launch of `user`: adds the uses to wait for and the rivals, and orders the stream after the
+    /// uses through views. Returns false if the buffer is on loan. The ledger must be locked.
     pub fn before(
         &self,
         user: &Arc<User>,
@@ -378,13 +386,14 @@ impl Tracked {
         Ok(true)
     }
 
-    /// Adds the entry of a launch of `user`, which is ordered after the conflicting uses. The ledger must be locked.
+    /// Adds the entry of a launch, which must be ordered after the conflicting uses. The ledger must be locked.
     pub fn after(&self, user: &Arc<User>, write: bool) {
         const MANY: usize = 16;
         let driver = self.ledger.driver;
         let mut notes = self.notes();
         if write {
-            // A wait for this launch implies waits for the earlier ones. Those that may be launched again keep their entries.
+            // Waiting for this launch implies waiting for the earlier ones. Users that may launch again keep
+            // their entries.
             notes.list.retain(|note| !note.user.has_ended());
             notes.uses.renew();
         }
@@ -402,7 +411,7 @@ impl Tracked {
         notes.outdate(user, write);
     }
 
-    /// Sets that `user` does not bind the buffer any more.
+    /// Ends the entry of `user`, which no longer binds the buffer.
     pub fn leave(&self, user: &Arc<User>) {
         let _alone = self.ledger.lock();
         let mut notes = self.notes();
@@ -413,7 +422,7 @@ impl Tracked {
         }
     }
 
-    /// Begins a loan to the host. `alone` is true if the device may run nothing until it ends.
+    /// Begins a loan to the host. If `alone` is true, the device must be idle until the loan ends.
     pub fn lend_to_host(&self, alone: bool) -> Result<()> {
         self.lend(Lent::Openly)?;
         if alone {
@@ -422,7 +431,6 @@ impl Tracked {
         Ok(())
     }
 
-    /// Ends a loan to the host.
     pub fn end_lending_to_host(&self, alone: bool) {
         if alone {
             self.ledger.lock().alone -= 1;
@@ -430,7 +438,8 @@ impl Tracked {
         self.end_lending();
     }
 
-    /// Waits on the host for all uses, or for the writes alone. Returns the communicator that has failed meanwhile.
+    /// Waits on the host for all uses, or only for the writes. Returns the communicator that failed meanwhile,
+    /// if any.
     pub fn wait_on_host(&self, all: bool) -> Outcome<Option<Aborted>> {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         driver.enter(Context::of(ctx))?;
@@ -445,7 +454,7 @@ impl Tracked {
         watch::synchronize(driver, ctx, side.raw())
     }
 
-    /// Waits on the host for all uses, before the memory is freed. Returns false if that is not possible.
+    /// Waits on the host for all uses, before the memory is freed. Returns false if it could not wait.
     pub fn end_on_host(&self) -> bool {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         let entered = waits::enter(driver, ctx);
@@ -456,7 +465,6 @@ impl Tracked {
         waits::over(waited).map_err(|failure| record(ctx, failure)).is_ok() && entered
     }
 
-    /// Begins a loan.
     pub fn lend(&self, lent: Lent) -> Result<()> {
         let mut generation = self.ledger.lock_with(std::iter::once(self));
         let mut notes = self.notes();
@@ -465,12 +473,12 @@ impl Tracked {
         }
         generation.lent += 1;
         notes.lent = Some(lent);
-        // Without a loan there are no guards.
+        // No guards exist without a loan.
         notes.uses.prune(self.ledger.driver);
         Ok(())
     }
 
-    /// Ends the loan. A use in another stream than that of the generation begins a new generation.
+    /// Ends the loan. Uses outside the current generation's stream start a new generation.
     pub fn end_lending(&self) {
         let mut generation = self.ledger.lock();
         let mut notes = self.notes();
@@ -485,27 +493,28 @@ impl Tracked {
         }
     }
 
-    /// Returns true if all uses through views are on the stream of the generation.
+    /// Returns true if all uses through views are in the generation's stream.
     fn is_by_generation(&self, generation: &Generation, notes: &Notes) -> bool {
-        // The per-thread stream of another thread has no key on this one.
+        // This thread has no key for the per-thread stream of another thread.
         let stream = generation.stream.as_ref().filter(|stream| stream.is_of_this_thread());
         stream.is_some_and(|stream| notes.uses.is_all_by(&StreamKey::of(self.ledger.driver, stream.raw())))
     }
 
-    /// Orders a use through a lent view. The guard records it.
+    /// Orders a use through a view after the conflicting uses. The guard records it. `None` if that failed.
     pub fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
-        // The use must not happen without its wait: the caller returns an address that no call accepts.
+        // The use must not happen without its wait. For `None`, the caller returns an address that no call
+        // accepts.
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
-    /// Orders a use as [`Tracked::reach`] does, by any stream, whichever may access the memory.
+    /// Like [`Tracked::reach`], but for any stream, even if managed memory is attached to another.
     pub fn reach_by_owner<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.reach_as_owner(stream, write);
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
-    /// Orders a use as [`Tracked::reach`] does, and returns a failure.
+    /// Like [`Tracked::reach`], but returns the failure.
     pub fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
         if self.unified.as_ref().is_some_and(|unified| unified.fault(stream).is_some()) {
             return Err(Failure::not_permitted("cuStreamAttachMemAsync"));
@@ -513,7 +522,7 @@ impl Tracked {
         self.reach_as_owner(stream, write)
     }
 
-    /// Orders a use as [`Tracked::try_reach`] does, by any stream, whichever may access the memory.
+    /// Like [`Tracked::try_reach`], but for any stream, even if managed memory is attached to another.
     pub fn reach_as_owner<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
         let (driver, raw, ctx) = (self.ledger.driver, Stream::of(stream), stream.context());
         driver.enter(Context::of(ctx))?;
@@ -528,17 +537,17 @@ impl Tracked {
         conflicting.filter(|note| captures || !here(&note.user)).for_each(|note| waits.add(&note.user));
         waits.order(driver, raw)?;
         notes.uses.order(driver, raw, (!captures).then_some(&key), write)?;
-        // A wait for a use in another context may have changed the current one.
+        // Waiting for a use in another context may have changed the current one.
         driver.enter(Context::of(ctx))?;
         if captures {
-            // The host has waited; captured uses are not recorded here.
+            // The host has waited already. Captured uses are not recorded here.
             return Ok(SyncOnDrop::Record(None));
         }
         Ok(notes.uses.of(driver, key, ctx)?.note(write))
     }
 
-    /// Orders the stream that frees the buffer after all of its uses. Returns false if neither the device nor the host can
-    /// wait for them.
+    /// Orders the stream that frees the buffer after all of its uses. Returns false if neither the device nor
+    /// the host can wait for them.
     pub fn end(&self, owner: &Arc<CudaStream>) -> bool {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         let entered = waits::enter(driver, ctx);

@@ -1,4 +1,5 @@
-//! The views that an exec lends: the items of `args()` and `args_mut()`.
+//! The views that `args()` and `args_mut()` of an exec return: [`Lend`] converts each bound argument into a
+//! view that records its uses.
 
 use cudarc::driver::PinnedHostSlice;
 use cuweave_core::index::size;
@@ -9,7 +10,7 @@ use super::bound::{Bound, Exclusive, ExclusivePinned, Shared, SharedPinned};
 use super::lending::{Lender, LentOperand};
 use super::view::{DeviceView, DeviceViewMut, Source};
 
-/// Returns the memory of a buffer of the program, and its address.
+/// Returns the source and the address of a buffer of the program.
 fn source<'v>(lender: &Lender<'v>, buffer: u32) -> (Source<'v>, u64) {
     match lender.operands.get(size(buffer)) {
         None => (Source::Nothing, 0),
@@ -20,12 +21,12 @@ fn source<'v>(lender: &Lender<'v>, buffer: u32) -> (Source<'v>, u64) {
     }
 }
 
-/// A bound argument, or an array of them, that an exec lends.
+/// A bound argument, or an array of bound arguments, that an exec can return views of.
 pub trait Lend<'v> {
     /// The type of the views.
     type View;
 
-    /// Returns a view; `first` is the number of its first buffer in the program.
+    /// Returns a view. `first` is the index of the argument's first buffer in the program.
     fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View;
 }
 
@@ -66,7 +67,7 @@ pinned! {
     &'v mut ExclusivePinned<'_, T>: PinnedViewMut<'v, T>, view_mut;
 }
 
-/// Returns the number of a bound argument's first buffer, and advances `at` to the next argument.
+/// Returns the index of a bound argument's first buffer, and advances `at` to the next argument.
 fn next<B: Bound>(at: &mut u32, bound: &B) -> u32 {
     let first = *at;
     *at += bound.count();

@@ -1,10 +1,12 @@
-//! The buffers of an exec, lent through views between its launches.
+//! Records and orders the uses of an exec's buffers through views, between its launches.
 //!
-//! Uses of a buffer that the exec owns or shares in an `Arc` are recorded in an event of the runtime for each stream. A borrowed buffer
-//! can be freed by its owner as soon as the exec is forgotten, so its uses are recorded in its own events, for which cudarc
-//! waits. cudarc has one event for all reads: each use of a borrowed buffer is ordered after those that its events recorded before, so that
-//! the last one implies all. If the guards of several streams were held at once this is not certain: then the next launch, or the
-//! drop of the exec, waits on the host.
+//! For a buffer that the exec owns or shares in an `Arc`, each stream's uses are recorded in an event of the
+//! runtime. A borrowed buffer can be freed by its owner as soon as the exec is forgotten. So its uses are
+//! recorded in its own events, for which cudarc waits.
+//!
+//! cudarc has one event for all reads. So each use of a borrowed buffer is ordered after those that the
+//! buffer's events recorded before, and the last one implies all. This is uncertain if guards of several
+//! streams were held at once; then the next launch, or the drop of the exec, waits on the host.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,12 +19,12 @@ use crate::waits::{self, StreamKey};
 use super::operand::{Operand, Owner, Owners};
 
 impl Operand {
-    /// Returns true if cudarc's events of the buffer record the uses through views.
+    /// Returns true if the buffer's own cudarc events record its uses through views.
     fn records_itself(&self) -> bool {
         self.borrowed && self.read != Event::NONE
     }
 
-    /// Orders a stream after the uses through views: all of them before a write, writes alone before a read.
+    /// Orders a stream after uses through views: after all of them for a write, only after writes for a read.
     pub fn order_lendings(
         &self,
         driver: &Driver,
@@ -38,7 +40,7 @@ impl Operand {
             return uses.order(driver, stream, key, write);
         }
         if !write {
-            // Views of a buffer borrowed for reads are read-only.
+            // A buffer borrowed for reads has only read-only views.
             return Ok(());
         }
         if !uses.is_by_one() {
@@ -56,17 +58,17 @@ impl Operand {
         driver.relaxed(|| events.try_for_each(|event| waits::order_used(driver, stream, event)))
     }
 
-    /// Returns true if only a wait on the host is ordered after some uses through views.
+    /// Returns true if only a host wait can be ordered after all uses through views.
     pub fn is_uncertain(&self) -> bool {
         self.records_itself() && !self.lendings.lock().is_by_one()
     }
 
-    /// Returns true if there are uses through views.
+    /// Returns true if the buffer has been used through views.
     pub fn is_lent(&self) -> bool {
         self.lendings.lock().is_used()
     }
 
-    /// Records a launch that is ordered after the conflicting uses. No guard of a use may exist.
+    /// Drops the uses that a launch has been ordered after. No guard of a use may exist.
     pub fn launched(&self, driver: &Driver) {
         let mut uses = self.lendings.lock();
         match (self.exclusive, self.records_itself()) {
@@ -78,20 +80,20 @@ impl Operand {
     }
 }
 
-/// An exec that lends its buffers.
+/// The state of an exec, as its views need it to order their uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Lender<'v> {
     pub(crate) driver: &'static Driver,
     pub(crate) ctx: &'v Arc<CudaContext>,
     pub(crate) operands: &'v [Operand],
     pub(crate) owners: &'v Owners,
-    /// The event of the last launch, and its stream.
+    /// The event of the last launch, with its stream.
     pub(crate) done: Option<(Event, Stream)>,
-    /// The reason why nothing can wait for the last launch: then nothing is lent.
+    /// The reason why nothing can wait for the last launch. Views cannot be used then.
     pub(crate) failure: Option<Failure>,
 }
 
-/// A buffer that an exec lends.
+/// A buffer of an exec that a view refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct LentOperand<'v> {
     pub operand: &'v Operand,
@@ -105,7 +107,8 @@ impl fmt::Debug for LentOperand<'_> {
 }
 
 impl LentOperand<'_> {
-    /// Orders a use by a stream; `cudarc` returns the guard by which cudarc records it. `None` if the use cannot be ordered.
+    /// Orders a use by a stream. `cudarc` returns the guard by which cudarc records it. `None` if the use
+    /// cannot be ordered.
     pub fn reach<'a>(
         &self,
         stream: &CudaStream,
@@ -113,7 +116,8 @@ impl LentOperand<'_> {
         cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
     ) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write, cudarc);
-        // The use must not happen without its wait: the caller returns an address that no call accepts.
+        // The use must not happen without its wait. For `None`, the caller returns an address that no call
+        // accepts.
         reached.map_err(|failure| record(self.lender.ctx, failure)).ok()
     }
 
@@ -131,7 +135,7 @@ impl LentOperand<'_> {
         self.order(raw, (!captures).then_some(&key), write)?;
         driver.enter(Context::of(ctx))?;
         if captures {
-            // The host has waited; captured uses are not recorded here.
+            // The host has waited already. Captured uses are not recorded here.
             return Ok(SyncOnDrop::Record(None));
         }
         let used = operand.lendings.lock().of(driver, key, ctx)?;
@@ -151,8 +155,8 @@ impl LentOperand<'_> {
         {
             waits::behind(driver, stream, done)?;
         }
-        // The owning stream is ordered after uses from before the buffer was bound, and after other graphs that bound a
-        // view.
+        // The owning stream comes after uses from before the binding, and after other graphs that bound a view
+        // of the buffer.
         if let Some(owner) = operand.owner.and_then(|owner| owners.list.get(owner)) {
             self.after_owner(owner, stream)?;
         }
@@ -167,7 +171,7 @@ impl LentOperand<'_> {
     fn after_owner(&self, owner: &Owner, stream: Stream) -> Outcome<()> {
         let driver = self.lender.driver;
         let current = driver.current_context()?;
-        // The handles of the default streams are those of every context.
+        // The handles of the default streams are the same in every context.
         if owner.raw == stream && owner.context() == current {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The places that managed memory can be at, and the checks of those that advice and prefetches name.
+//! [`Location`]: where managed memory can be, and the checks of locations that advice and prefetches name.
 
 use std::ffi::c_int;
 
@@ -7,28 +7,29 @@ use crate::cuda::{
 };
 use crate::error::{Error, ManagedFault, Result};
 
-/// A place that managed memory can be at, or a processor that accesses it.
+/// A location of managed memory, or a processor that accesses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Location {
-    /// The device with this ordinal.
+    /// The device with this CUDA ordinal.
     Device(u32),
     /// The host.
     Host,
     /// The NUMA node of the host with this number.
     HostNuma(u32),
-    /// The NUMA node of the host that is closest to the processor of the calling thread.
+    /// The host's NUMA node that is closest to the calling thread's CPU.
     HostNumaCurrent,
 }
 
-/// `CUmemLocationType`.
+/// Values of `CUmemLocationType`.
 const DEVICE: u32 = 1;
 const HOST: u32 = 2;
 const HOST_NUMA: u32 = 3;
 const HOST_NUMA_CURRENT: u32 = 4;
 
 impl Location {
-    /// Returns the location for the driver, which accepts it: a device exists and has concurrent access, and a NUMA node exists.
+    /// Returns the location for the driver. Checks that a device exists and has concurrent access, or that a
+    /// NUMA node exists.
     pub(crate) fn checked(self, driver: &Driver) -> Result<MemLocation> {
         let number = |number: u32| c_int::try_from(number).unwrap_or(c_int::MAX);
         Ok(match self {
@@ -53,7 +54,7 @@ impl Location {
         })
     }
 
-    /// Returns the location as a processor that accesses memory: a device or the host.
+    /// Like [`Location::checked`], but accepts only processors: a device or the host.
     pub(crate) fn processor(self, driver: &Driver) -> Result<MemLocation> {
         match self {
             Location::Device(_) | Location::Host => self.checked(driver),
@@ -63,7 +64,7 @@ impl Location {
         }
     }
 
-    /// Returns the location that the driver names; `None` if it names none.
+    /// Converts a location of the driver. `None` if the driver has none.
     pub(crate) fn of(location: MemLocation) -> Option<Location> {
         let id = || u32::try_from(location.id()).ok();
         match location.kind() {
@@ -75,7 +76,7 @@ impl Location {
         }
     }
 
-    /// Returns the processor with a number as `CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY` gives it.
+    /// Converts a processor's number from `CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY`.
     pub(crate) fn of_processor(id: c_int) -> Location {
         u32::try_from(id).map_or(Location::Host, Location::Device)
     }

@@ -1,4 +1,5 @@
-//! Managed memory: one address for host and device.
+//! [`Managed`] memory, which host and device share under one address: allocation, access by the host, and
+//! attachment to streams. `unified.rs` has its state, `advice.rs` its placement.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -20,30 +21,31 @@ use super::buffer::{Buffer, refuse_capture};
 use super::ledger::{Lent, Tracked};
 use super::unified::Unified;
 
-/// The streams that may use managed memory from its allocation on.
+/// The streams that may use managed memory after its allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Attach {
     /// All streams.
     Global,
-    /// All streams of devices with concurrent access. On other devices no stream may use the memory until
+    /// All streams of devices with concurrent access. On other devices no stream may use the memory before
     /// [`Managed::attach`].
     Host,
 }
 
 /// Memory that host and device share under one address (`cuMemAllocManaged`).
 ///
-/// It binds to `&[T; len]` and `&mut [T; len]` like a [`Buffer`], by any number of execs, and to host statements. Each launch is ordered
-/// after every earlier conflicting one. Clones share the memory. It begins at a page of the host and has its pages to itself, so
-/// that no advice or discard reaches other memory.
+/// Like a [`Buffer`], it can be bound to `&[T; len]` and `&mut [T; len]` by any number of execs, and also to
+/// host statements. Each launch is ordered after every earlier conflicting one. Clones share the memory. It
+/// starts at a host page and shares no page with other memory, so advice and discards affect nothing else.
 ///
-/// The host reaches the elements by [`Managed::host`] and [`Managed::host_mut`], which wait for all that is in flight. The memory is
-/// freed when the last clone and all execs that bind it are dropped; that drop waits for the last launch.
+/// The host accesses the elements through [`Managed::host`] and [`Managed::host_mut`], which wait for all work
+/// in flight. The memory is freed when the last clone and all execs that bind it are dropped. That drop waits
+/// for the last launch.
 pub struct Managed<T> {
     buffer: Buffer<T>,
 }
 
 impl<T: DeviceRepr> Managed<T> {
-    /// Allocates in the context of a stream. `elements` are written, or zeros.
+    /// Allocates in the context of a stream, and initialises with `elements` or zeros.
     fn new(
         stream: &Arc<CudaStream>,
         len: usize,
@@ -81,7 +83,8 @@ impl<T: DeviceRepr> Managed<T> {
             attached: Mutex::new(None),
         };
         let managed = Managed { buffer: Buffer::managed(driver, stream, memory, unified)? };
-        // Nothing else uses the memory yet. A device without concurrent access may run something else, though.
+        // Nothing else uses the memory yet. But a device without concurrent access may be running other work,
+        // so the host must not write then.
         match (elements, attach) {
             (None, Attach::Global) => managed.zero(driver, stream)?,
             (Some(elements), Attach::Global) if !concurrent => {
@@ -98,24 +101,24 @@ impl<T: DeviceRepr> Managed<T> {
         Ok(driver.zero(self.buffer.tracked().address, bytes, Stream::of(stream))?)
     }
 
-    /// Allocates memory and copies elements there.
+    /// Allocates memory and copies `elements` into it.
     ///
     /// # Errors
     ///
-    /// As [`Managed::zeros`].
+    /// Same as [`Managed::zeros`].
     pub fn from_host(stream: &Arc<CudaStream>, elements: &[T], attach: Attach) -> Result<Managed<T>> {
         Managed::new(stream, elements.len(), attach, Some(elements))
     }
 }
 
 impl<T: DeviceRepr + ValidAsZeroBits> Managed<T> {
-    /// Allocates zeros in the context of a stream: written by the device in the order of the stream, or by the host if the memory is
-    /// attached to it.
+    /// Allocates zeroed elements in the context of a stream. The device writes the zeros in stream order, or
+    /// the host if the memory is attached to it.
     ///
     /// # Errors
     ///
-    /// A length of 0, or one that no address space holds; a device without managed memory; a stream that is capturing; lack
-    /// of memory, or another failure of the driver.
+    /// A length of 0, or one that exceeds the address space; a device without managed memory; a capturing
+    /// stream; out of memory, or another failure of the driver.
     pub fn zeros(stream: &Arc<CudaStream>, len: usize, attach: Attach) -> Result<Managed<T>> {
         Managed::new(stream, len, attach, None)
     }
@@ -136,22 +139,22 @@ impl<T> Managed<T> {
         self.buffer.len()
     }
 
-    /// Returns true if it has no elements, which is never so.
+    /// Returns false: the length is never 0.
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Returns the number of bytes of its elements.
+    /// Returns the size of the elements in bytes.
     pub fn num_bytes(&self) -> usize {
         self.buffer.num_bytes()
     }
 
-    /// Returns its context.
+    /// Returns the context of the memory.
     pub fn context(&self) -> &Arc<CudaContext> {
         self.buffer.context()
     }
 
-    /// Returns true if both share their memory.
+    /// Returns true if both share the same memory.
     pub fn is_same(&self, other: &Managed<T>) -> bool {
         self.buffer.is_same(&other.buffer)
     }
@@ -162,7 +165,7 @@ impl<T> Managed<T> {
         self.buffer.tracked()
     }
 
-    /// Returns the state of the memory, and the context as the current one.
+    /// Makes the context current, and returns the state of the memory.
     pub(super) fn enter(&self) -> Result<(&'static Driver, &Unified)> {
         let driver = cuda::driver()?;
         context::enter(driver, self.context())?;
@@ -172,22 +175,23 @@ impl<T> Managed<T> {
         }
     }
 
-    /// Waits for all writes in flight, and lends the elements to the host.
+    /// Waits for all writes in flight, and returns a view of the elements for the host.
     ///
     /// # Errors
     ///
-    /// The memory is lent already. While the view exists, launches that use the memory return errors; on a device without concurrent
-    /// access all launches do, unless the memory is attached to a stream or to the host. A failure of the driver.
+    /// A view of the memory exists already; a failure of the driver. While the view exists, launches that use
+    /// the memory return errors. On a device without concurrent access all launches do, unless the memory is
+    /// attached to a stream or to the host.
     pub fn host(&self) -> Result<HostView<'_, T>> {
         let lent = self.lend_to_host(false)?;
         Ok(HostView { elements: host_elements(self.tracked().address, self.len()), _lent: lent })
     }
 
-    /// Waits for all that is in flight, and lends the elements to the host for writes.
+    /// Waits for all uses in flight, and returns a mutable view of the elements for the host.
     ///
     /// # Errors
     ///
-    /// As [`Managed::host`].
+    /// Same as [`Managed::host`].
     pub fn host_mut(&mut self) -> Result<HostViewMut<'_, T>> {
         let lent = self.lend_to_host(true)?;
         Ok(HostViewMut { elements: host_elements_mut(self.tracked().address, self.len()), _lent: lent })
@@ -198,7 +202,6 @@ impl<T> Managed<T> {
         let (tracked, alone) = (self.tracked(), unified.needs_idle_device());
         tracked.lend_to_host(alone)?;
         let loan = HostLoan { tracked, alone };
-        // A failure is returned before the elements can be used.
         if let Some(aborted) = tracked.wait_on_host(write)? {
             return Err(aborted.into());
         }
@@ -211,13 +214,14 @@ impl<T> Managed<T> {
         Ok(loan)
     }
 
-    /// Attaches the memory to a stream, in the order of its work and after all earlier uses. Until [`Managed::detach`], only launches and
-    /// other uses in this stream may use it: others return errors. On a device without concurrent access the host may then use it
-    /// while other streams run.
+    /// Attaches the memory to a stream, in stream order and after all earlier uses. Until [`Managed::detach`],
+    /// only this stream may use it; launches and other uses in other streams return errors. In return, on a
+    /// device without concurrent access the host may use it while other streams run.
     ///
     /// # Errors
     ///
-    /// A default stream, one of another context, or one that is capturing; memory that is lent; a failure of the driver.
+    /// A default stream, one of another context, or a capturing one; memory that is borrowed; a failure of the
+    /// driver.
     pub fn attach(&self, stream: &Arc<CudaStream>) -> Result<()> {
         let raw = Stream::of(stream);
         if raw.is_default() {
@@ -234,12 +238,12 @@ impl<T> Managed<T> {
         Ok(())
     }
 
-    /// Ends [`Managed::attach`], in the order of the stream that the memory is attached to: all streams may use it again, or none if it
-    /// was allocated for the host.
+    /// Reverts [`Managed::attach`], in the order of the stream that the memory is attached to. Then all streams
+    /// may use it, or none if it was allocated with [`Attach::Host`] on a device without concurrent access.
     ///
     /// # Errors
     ///
-    /// A stream that is capturing; memory that is lent; a failure of the driver.
+    /// A capturing stream; memory that is borrowed; a failure of the driver.
     pub fn detach(&self) -> Result<()> {
         let (driver, unified) = self.enter()?;
         let Some(attached) = unified.stream() else { return Ok(()) };
@@ -257,7 +261,7 @@ impl<T> Clone for Managed<T> {
     }
 }
 
-/// The element type need not be `Debug`.
+/// `T` need not be `Debug`.
 impl<T> fmt::Debug for Managed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Managed").field("len", &self.len()).finish_non_exhaustive()
@@ -267,7 +271,7 @@ impl<T> fmt::Debug for Managed<T> {
 /// A loan of managed memory to the host.
 struct HostLoan<'m> {
     tracked: &'m Tracked,
-    /// True if the device may run nothing meanwhile.
+    /// True if the device must be idle meanwhile.
     alone: bool,
 }
 
@@ -277,7 +281,7 @@ impl Drop for HostLoan<'_> {
     }
 }
 
-/// The elements of managed memory, lent to the host by [`Managed::host`].
+/// A view of managed memory for the host, from [`Managed::host`].
 pub struct HostView<'m, T> {
     elements: &'m [T],
     _lent: HostLoan<'m>,
@@ -291,7 +295,7 @@ impl<T> Deref for HostView<'_, T> {
     }
 }
 
-/// The elements of managed memory, lent to the host for writes by [`Managed::host_mut`].
+/// A mutable view of managed memory for the host, from [`Managed::host_mut`].
 pub struct HostViewMut<'m, T> {
     elements: &'m mut [T],
     _lent: HostLoan<'m>,

@@ -1,17 +1,17 @@
-//! The buffers that arguments are bound to, their operands, and the outputs of graphs.
+//! Binds arguments to memory: the buffers that users pass, their operands, and the outputs of graphs.
 //!
-//! - `bound`, `optional`: the forms in which a buffer is bound; `operand`: a bound buffer as the graph sees it, and the order with its
-//!   other users; `visitor`: makes operands of bound buffers; `operands`: those of one graph;
-//! - `view`: views whose uses are ordered; `lend`: those that an exec hands out; `lending`: their order with its launches;
-//!   `uses`: the events that record uses;
-//! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
-//!   uses; `sharing`: that of the launches of one exec;
-//! - `flag`, `semaphore`: host values that graphs wait for and signal;
-//! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and discards; `location`: their places;
-//!   `hint`, `hints`: the same by attributes of arguments;
+//! - `bound`, `optional`: what an argument can be bound to; `visitor`: makes operands from it; `operand`: a
+//!   bound buffer, and its order with other users; `operands`: all operands of a graph;
+//! - `view`: views whose uses are ordered; `lend`: the views that an exec returns; `lending`: their order with
+//!   the exec's launches; `uses`: the events that record uses;
+//! - `buffer`: memory that execs share; `buffer_view`: access to its elements; `ledger`: the order of its uses;
+//!   `clock`: the vector clocks of streams; `sharing`: the launches of one exec in that order;
+//! - `flag`, `semaphore`: values that graphs wait for and signal; `host`: host values and resources;
+//! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and
+//!   discards; `location`: locations; `hint`, `hints`: the same by attributes of arguments;
 //! - `multicast`: memory of several devices that one write reaches;
-//! - `record`: records and lists of arguments, as the build sees them;
-//! - `loops`: the turns of loops with a limit;
+//! - `record`: records and lists of arguments at build;
+//! - `loops`: the iteration counts of loops with a limit;
 //! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
 mod advice;

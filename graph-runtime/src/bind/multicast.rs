@@ -1,10 +1,13 @@
-//! Multicast objects: memory of several devices under one address, which one write reaches.
+//! Multicast objects: memory of several devices under one address, so that one write reaches all.
 //!
-//! - `object`: the object, its devices and what is bound; `memory`: memory that can be bound; `binding`: memory that is bound;
-//!   `mapping`: addresses of the object;
+//! A [`Forming`] object gets its devices and becomes a [`Complete`] one, to which [`Memory`] is bound and which
+//! is then mapped.
+//!
+//! - `object`: the object, its devices and its bindings; `memory`: memory that can be bound; `binding`: bound
+//!   memory; `mapping`: addresses of the object;
 //! - `uses`: the order of reads and writes by several threads;
-//! - `team`: threads, one a device, that agree before each step that may block;
-//! - `complete`, `forming`: the states of an object.
+//! - `team`: one thread per device, which synchronise before each step that may block;
+//! - `forming`, `complete`: the states of an object.
 
 mod binding;
 mod complete;

@@ -1,20 +1,23 @@
-//! Operands: the memory of arguments, and the order of the graph with all other uses of it.
+//! Operands: the memory of arguments, and how a graph's launches are ordered with all other uses of it.
 //!
-//! Each device buffer has an owning stream, in which it was allocated and is freed. The order is established through it:
-//! - when a buffer is bound, its owning stream waits for the uses that cudarc has recorded, and the first launch waits for the
-//!   owning stream;
-//! - after each launch the owning streams of *borrowed* buffers wait for it, one wait for each stream. So a borrowed buffer is freed after
-//!   the last launch that used it, even if the exec is forgotten. The events of those that the graph may write are recorded after
-//!   it, so that other streams are ordered too. The events of those that it only reads are not: cudarc waits for the two
-//!   events of a `CudaSlice` alone and lets nobody replace or share them, and recording an event again takes a driver call for each buffer and
-//!   launch. A third stream that writes such a buffer after its exec was forgotten is not ordered (see the docs of `Exec`);
-//! - a [`Buffer`](super::Buffer) has no owning stream here: its uses are ordered by `ledger.rs`;
-//! - owned and shared (`Arc`) buffers need no such wait: only the drop of the exec can free them;
-//! - when an operand is released, its owning stream waits for the last launch, and the events of the buffer are recorded there, so that
-//!   other streams are ordered too.
+//! Each device buffer has an owning stream, in which it was allocated and will be freed. The order is
+//! established through that stream:
+//! - When a buffer is bound, its owning stream waits for the uses that cudarc has recorded. The first launch
+//!   waits for the owning stream.
+//! - After each launch, the owning streams of *borrowed* buffers wait for it, once for each stream. So a
+//!   borrowed buffer is freed after the last launch that used it, even if the exec is forgotten.
+//! - If the graph may write a borrowed buffer, the buffer's event is recorded after each launch, so that other
+//!   streams are ordered too. For buffers that it only reads, it is not: cudarc waits only for the two events
+//!   of a `CudaSlice`, which nobody can replace or share, and recording them takes a driver call for each
+//!   buffer and launch. A third stream that writes such a buffer after its exec was forgotten is not ordered
+//!   (see the docs of `Exec`).
+//! - A [`Buffer`](super::Buffer) has no owning stream here: `ledger.rs` orders its uses.
+//! - Owned and shared (`Arc`) buffers need no wait: only the drop of the exec can free them.
+//! - When an operand is released, its owning stream waits for the last launch. The buffer's events are then
+//!   recorded there, so that other streams are ordered too.
 //!
-//! The per-thread default stream is another stream on each thread, with one handle. For buffers that it owns, the legacy
-//! default stream takes its place: that is ordered with the per-thread streams of all threads.
+//! The per-thread default stream is a different stream on each thread, under one handle. For buffers that it
+//! owns, the legacy default stream is used instead: it synchronises with the per-thread streams of all threads.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,44 +41,45 @@ use super::uses::Lendings;
 pub(crate) struct Operand {
     pub kind: MemoryKind,
     pub address: u64,
-    /// The length, in elements.
+    /// The length in elements.
     pub len: u64,
-    /// The size of its element in bytes.
+    /// The size of an element in bytes.
     pub element: u64,
-    /// The device of the graph that has its memory; `None` for memory of another context.
+    /// The graph's device that has the memory. `None` for memory of a context that is not the graph's.
     pub device: Option<Device>,
-    /// The context of its memory, if that is not the first one of the graph; else the null handle.
+    /// The context of the memory. The null handle if that is the graph's first context.
     pub elsewhere: Context,
-    /// True if the caller owns the buffer, and may drop it without the exec's knowledge.
+    /// True if the caller owns the buffer and may drop it without the exec's knowledge.
     pub borrowed: bool,
     /// True if nobody else can use the buffer while it is bound.
     pub exclusive: bool,
-    /// True if its stream is the per-thread default stream: cudarc frees it in that of the thread that drops it.
+    /// True if its stream is the per-thread default stream. cudarc then frees it in the dropping thread's
+    /// stream.
     pub per_thread: bool,
-    /// The index of its owning stream.
+    /// The index of its owning stream in [`Owners`].
     pub owner: Option<usize>,
-    /// The events in which cudarc records reads and writes. Pinned memory has one for both: `read`.
+    /// The events in which cudarc records reads and writes. Pinned memory has one event for both, `read`.
     pub read: Event,
     pub write: Event,
-    /// The event that is recorded after each launch, for uses that neither the owning stream nor the drop of the exec orders; `NONE` if there are
-    /// no such uses.
+    /// The event to record after each launch, for uses that neither the owning stream nor the drop of the exec
+    /// orders. `NONE` if there are none.
     pub recorded: Event,
-    /// The stream in which the event of pinned memory is recorded, if its context is not the first one of the graph.
+    /// The stream in which the event of pinned memory is recorded, if its context is not the graph's first.
     pub side: Option<Arc<SideStream>>,
-    /// The output that a taken argument stands for.
+    /// The output that a consumed argument stands for.
     pub slot: Option<Arc<Slot>>,
-    /// The borrowed output, which records the launches of the graph.
+    /// The borrowed output, whose slot records the launches of the graph.
     pub output: Option<Arc<Slot>>,
-    /// The bound [`Buffer`](super::Buffer), by which the launches of all execs are ordered.
+    /// The bound [`Buffer`](super::Buffer), whose ledger orders the launches of all execs.
     pub shared: Option<Arc<Tracked>>,
-    /// Its uses through the views that the exec hands out.
+    /// The uses through views that the exec has returned.
     pub lendings: Arc<Lendings>,
-    /// The attributes of its argument.
+    /// The hints of its argument.
     pub hints: Cow<'static, [Hint]>,
 }
 
 impl Operand {
-    /// Returns memory without an owning stream and without events, of the graph's first device.
+    /// Returns memory on the graph's first device, without an owning stream and without events.
     pub fn new<T>(kind: MemoryKind, address: u64, len: usize, borrowed: bool, exclusive: bool) -> Operand {
         Operand {
             kind,
@@ -100,12 +104,11 @@ impl Operand {
         }
     }
 
-    /// Returns the state of managed memory.
     pub fn unified(&self) -> Option<&Unified> {
         self.shared.as_ref()?.unified.as_ref()
     }
 
-    /// Adds an exec, whose last launch `done` records, to the users of a borrowed output.
+    /// Adds an exec to the users of a borrowed output. `done` records the exec's last launch.
     pub fn note_exec(&self, done: &Arc<OwnedEvent>) {
         if let Some(output) = &self.output {
             output.bound_by(done, self.exclusive);
@@ -119,7 +122,7 @@ pub(crate) struct Owner {
     /// Keeps the handle valid.
     stream: Arc<CudaStream>,
     pub raw: Stream,
-    /// Its context, if that is not the first one of the graph; else the null handle.
+    /// Its context. The null handle if that is the graph's first context.
     elsewhere: Context,
     /// The event by which the launch stream waits for it.
     pub event: OwnedEvent,
@@ -130,17 +133,17 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Returns its context.
     pub fn context(&self) -> Context {
         Context::of(self.stream.context())
     }
 
-    /// Returns true if it is that stream of the first context. The handles of the default streams are those of every context.
+    /// Returns true if it is that stream of the first context. The handles of the default streams are the same
+    /// in every context.
     pub fn is(&self, stream: Stream) -> bool {
         self.raw == stream && self.elsewhere == Context::NONE
     }
 
-    /// Calls `work`, whose calls may be given its handle: its context is current for these, and `first` before and afterwards.
+    /// Calls `work` with the stream's context current, and makes `first` current again afterwards.
     pub fn within<T>(
         &self,
         driver: &Driver,
@@ -164,7 +167,8 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Returns the index of a stream, whose context must be current; `elsewhere` is that, unless it is the graph's first.
+    /// Returns the index of a stream, and adds it if needed. Its context must be current. `elsewhere` is that
+    /// context, or the null handle for the graph's first.
     pub fn index(
         &mut self,
         driver: &'static Driver,

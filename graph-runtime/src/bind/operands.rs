@@ -1,4 +1,5 @@
-//! The operands and outputs of one graph.
+//! The operands and outputs of one graph. Collects what a launch needs, so that a launch need not visit each
+//! operand.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,38 +20,41 @@ use super::sharing::Sharing;
 /// The operands and outputs of a graph, and the events that record their uses.
 #[derive(Debug, Default)]
 pub(crate) struct Operands {
-    /// One operand for each argument buffer: operand i stands for buffer i.
+    /// One operand for each argument buffer, by the buffer's index.
     pub list: Vec<Operand>,
     /// The owning streams of the operands.
     pub owners: Owners,
-    /// The events of pinned memory, with the streams in which they are recorded if these are not of the graph's first context.
+    /// The events of pinned memory. Each has the stream in which it is recorded, if that is not in the graph's
+    /// first context.
     pub pinned: Vec<(Event, Option<Arc<SideStream>>)>,
-    /// True if a setter has replaced pinned memory, which launches in flight may still use.
+    /// True if a setter has replaced pinned memory that launches in flight may still use.
     pub pinned_replaced: bool,
-    /// True if the next launch waits for the uses that those events record.
+    /// True if the next launch must wait for the uses that those events record.
     pub pinned_pending: bool,
-    /// The events in which each launch is recorded, besides its own; those of other contexts than the launch's in this owning stream.
+    /// The events that are recorded after each launch, besides the exec's own. For other contexts, with the
+    /// index of the owning stream to record them in.
     pub recorded: Vec<(Event, Option<usize>)>,
-    /// Events of borrowed operands that a setter has replaced, to be recorded at the end, with their owners.
+    /// The events of borrowed operands that a setter has replaced, by owner. They are recorded when the exec
+    /// ends.
     pub retired: BTreeMap<Event, usize>,
-    /// True if views of operands were handed out since the last launch.
+    /// True if the exec has returned views of operands since the last launch.
     pub touched: AtomicBool,
-    /// True if a setter has replaced a borrowed operand whose uses through views only a wait of the host comes after.
+    /// True if a setter has replaced a borrowed operand with uses that only a host wait can be ordered after.
     pub uncertain: bool,
-    /// The operands that other execs may use between the launches.
+    /// The operands that other execs may use between launches.
     pub sharing: Sharing,
     /// True if a setter has bound a shared buffer that overlapped another operand at that time.
     pub exchanged: bool,
-    /// One slot for each output; that of a taken-over buffer is its maker's.
+    /// One slot for each output. A consumed buffer has the slot of the graph that made it.
     pub slots: Vec<Arc<Slot>>,
-    /// The prefetches and discards of operands, which launches make before the graph.
+    /// The prefetches and discards that precede each launch.
     pub prologues: Prologues,
-    /// The taken-over arguments, so that a launch does not look at each operand.
+    /// The consumed arguments.
     taken_over: Vec<(BufferId, Arc<Slot>)>,
 }
 
 impl Operands {
-    /// Returns the bound operands.
+    /// Returns the operands of a new graph.
     pub fn new(list: Vec<Operand>, owners: Owners) -> Operands {
         let mut operands = Operands { owners, pinned_pending: true, ..Operands::default() };
         list.iter().for_each(|operand| operands.count(operand, true));
@@ -59,7 +63,7 @@ impl Operands {
         operands
     }
 
-    /// Collects again what launches look at. Must be called after a change of `count` operands from `first` on.
+    /// Updates what launches need. Must be called after a change of `count` operands, starting at `first`.
     pub fn rebind(&mut self, first: usize, count: usize) {
         self.sharing.bind(first, &self.list[first..first + count]);
         let has_slot = |operand: &Operand| operand.slot.is_some();
@@ -71,17 +75,17 @@ impl Operands {
             taken.filter_map(|(buffer, operand)| Some((buffer, operand.slot.clone()?))).collect();
     }
 
-    /// Returns true if views of operands were handed out since the last launch.
+    /// Returns true if the exec has returned views of operands since the last launch.
     pub fn is_touched(&self) -> bool {
         self.touched.load(Ordering::Relaxed)
     }
 
-    /// Returns the taken-over arguments.
+    /// Returns the consumed arguments.
     pub fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
         self.taken_over.iter().map(|(buffer, slot)| (*buffer, slot))
     }
 
-    /// Records a launch that waited for all pending uses and recorded its own.
+    /// Updates the state after a launch that has waited for all pending uses and recorded its own.
     pub fn launched(&mut self, driver: &Driver) {
         if std::mem::take(self.touched.get_mut()) {
             self.list.iter().for_each(|operand| operand.launched(driver));
@@ -90,8 +94,8 @@ impl Operands {
         self.owners.list.iter_mut().for_each(|owner| owner.pending = false);
     }
 
-    /// Keeps operands that a setter has replaced. Borrowed ones stay borrowed for the lifetime in the type of the exec, and are released at
-    /// its drop.
+    /// Keeps the events of operands that a setter has replaced. Borrowed operands stay borrowed for the
+    /// lifetime in the exec's type, and are released when it is dropped.
     pub fn replaced(&mut self, old: &[Operand]) {
         old.iter().for_each(|operand| self.count(operand, false));
         self.uncertain |= old.iter().any(Operand::is_uncertain);
@@ -103,7 +107,7 @@ impl Operands {
         }
     }
 
-    /// Counts a new operand, or a replaced one.
+    /// Updates the collected data for an operand that is added, if `comes` is true, or removed.
     pub fn count(&mut self, operand: &Operand, comes: bool) {
         if let Some(owner) = operand.owner {
             let owner = &mut self.owners.list[owner];

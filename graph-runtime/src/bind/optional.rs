@@ -1,4 +1,5 @@
-//! Buffers that an argument may have none of.
+//! Optional buffers: arguments `Option<&[T; len]>` and `Option<&mut [T; len]>`, and their presence in generated
+//! code.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index};
@@ -10,20 +11,20 @@ use super::lend::Lend;
 use super::lending::Lender;
 use super::visitor::Visitor;
 
-/// A bound buffer, or none: what an argument `Option<&[T; len]>` or `Option<&mut [T; len]>` is bound as. It is a list of
-/// at most one buffer.
+/// The binding of an argument `Option<&[T; len]>` or `Option<&mut [T; len]>`: a bound buffer or nothing.
+/// Dereferences to a slice of up to one buffer.
 #[derive(Debug)]
 pub struct Optional<B>(Option<B>);
 
 impl<'a, T> Optional<Shared<'a, T>> {
-    /// Binds a buffer that is read, or none.
+    /// Binds an optional buffer for reads.
     pub fn shared(buffer: Option<impl BindShared<'a, T>>) -> Optional<Shared<'a, T>> {
         Optional(buffer.map(BindShared::bind_shared))
     }
 }
 
 impl<'a, T> Optional<Exclusive<'a, T>> {
-    /// Binds a buffer that may be written, or none.
+    /// Binds an optional buffer for reads and writes.
     pub fn exclusive(buffer: Option<impl BindMut<'a, T>>) -> Optional<Exclusive<'a, T>> {
         Optional(buffer.map(BindMut::bind_mut))
     }
@@ -86,14 +87,15 @@ where
 /// A type that can be bound to an argument `Option<&[T; len]>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `Option<&[{T}; _]>`",
-    note = "such an argument takes `None` or `Some(&slice)` with a `CudaSlice<{T}>`, and `Optional::shared(b)` with an `Option` of anything else that an argument `&[{T}; _]` takes"
+    note = "such an argument takes `None` or `Some(&slice)` with a `CudaSlice<{T}>`, and `Optional::shared(b)` \
+        with an `Option` of anything else that an argument `&[{T}; _]` takes"
 )]
 pub trait BindOptional<'a, T> {
-    /// Binds it.
+    /// Binds the value.
     fn bind_optional(self) -> Optional<Shared<'a, T>>;
 }
 
-// The only `Option`, so that `None` alone has a type.
+// `Option` has a single impl, so that the type of a plain `None` is inferred.
 impl<'a, T> BindOptional<'a, T> for Option<&'a CudaSlice<T>> {
     fn bind_optional(self) -> Optional<Shared<'a, T>> {
         Optional::shared(self)
@@ -109,10 +111,11 @@ impl<'a, T> BindOptional<'a, T> for Optional<Shared<'a, T>> {
 /// A type that can be bound to an argument `Option<&mut [T; len]>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `Option<&mut [{T}; _]>`",
-    note = "such an argument takes `None` or `Some(&mut slice)` with a `CudaSlice<{T}>`, and `Optional::exclusive(b)` with an `Option` of anything else that an argument `&mut [{T}; _]` takes"
+    note = "such an argument takes `None` or `Some(&mut slice)` with a `CudaSlice<{T}>`, and \
+        `Optional::exclusive(b)` with an `Option` of anything else that an argument `&mut [{T}; _]` takes"
 )]
 pub trait BindOptionalMut<'a, T> {
-    /// Binds it.
+    /// Binds the value.
     fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>>;
 }
 
@@ -128,14 +131,15 @@ impl<'a, T> BindOptionalMut<'a, T> for Optional<Exclusive<'a, T>> {
     }
 }
 
-/// A buffer or none, as the expressions and calls of a graph function know it: its type, and whether it is given.
+/// An optional buffer in the expressions and calls of a graph function: only its type and its presence are
+/// known.
 #[derive(Debug)]
 pub struct SomeOrNone<B> {
     given: bool,
     buffer: TypeOfBuffer<B>,
 }
 
-/// The type of a buffer that a graph function is given.
+/// The type of a buffer that a graph function takes.
 #[derive(Debug)]
 pub struct TypeOfBuffer<B>(PhantomData<fn() -> B>);
 
@@ -175,7 +179,7 @@ impl<B> Index<usize> for SomeOrNone<B> {
     }
 }
 
-/// A buffer, or none, that `if let Some(b) = bias { .. }` takes apart.
+/// An optional buffer that `if let Some(b) = bias { .. }` can match.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that may be `None`",
     label = "`if let Some(b)` takes an argument or a field `Option<&[T; len]>` or `Option<&mut [T; len]>`"
@@ -202,13 +206,13 @@ pub fn is_given<O: MayBeNone>(buffer: &O) -> bool {
     buffer.is_given()
 }
 
-/// A type of which `None` is a value in a call of a graph function: of buffers, or of a scalar.
+/// A type for which a call of a graph function can pass `None`: an optional buffer or an optional scalar.
 #[diagnostic::on_unimplemented(
     message = "`None` is given where the graph function takes `{Self}`",
     note = "`None` is an argument for `Option<&[T; len]>`, `Option<&mut [T; len]>` and an `Option` of a number"
 )]
 pub trait Absent {
-    /// Returns none.
+    /// Returns the absent value.
     fn absent() -> Self;
 }
 
@@ -224,7 +228,7 @@ impl<T> Absent for Option<T> {
     }
 }
 
-/// Returns `None`, as a call of a graph function passes it.
+/// Returns the absent value, for a `None` in a call of a graph function.
 #[must_use]
 pub fn absent<T: Absent>() -> T {
     T::absent()

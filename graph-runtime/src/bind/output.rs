@@ -1,11 +1,12 @@
 //! Outputs: allocations that leave a graph.
 //!
-//! An allocation of a graph exists from a launch until it is freed; the graph cannot be launched again before that. Its [`Slot`] holds the state,
-//! and is shared by the graph that makes it, the [`Output`], and the graph that takes it over. The states:
+//! An allocation exists from a launch until it is freed, and its graph cannot be launched again before that.
+//! Its [`Slot`] holds the state. The slot is shared by the graph that makes the output, the [`Output`], and the
+//! graph that consumes it. The states are:
 //! - idle: there is no allocation;
-//! - live: launched. The drop of the `Output` frees it; if the `Output` is forgotten, the graph that made it frees it before its next launch or
-//!   at its own drop;
-//! - ended: the next launch waits for the free, or for the launch of the graph that took it over.
+//! - live: launched. The drop of the `Output` frees it. If the `Output` is forgotten, the graph that made it
+//!   frees it before its next launch or when it is dropped;
+//! - ended: the next launch waits for the free, or for the launch of the graph that consumed it.
 
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
@@ -21,7 +22,7 @@ use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
 use super::loops::{LoopTurns, Loops};
 use super::uses::Uses;
 
-/// One output of one graph.
+/// One output of a graph.
 #[derive(Debug)]
 pub struct Slot {
     driver: &'static Driver,
@@ -29,20 +30,20 @@ pub struct Slot {
     address: u64,
     elements: OutputElements,
     at: Box<At>,
-    /// Records the free, which the next launch waits for.
+    /// Records the free, for which the next launch waits.
     freed: Arc<OwnedEvent>,
-    /// The graph that makes it.
+    /// The id of the graph that makes the output.
     maker: u64,
     /// True if that graph was dropped.
     retired: AtomicBool,
     state: Mutex<State>,
 }
 
-/// The elements of an output.
+/// The shape of an output.
 #[derive(Debug)]
 pub(crate) struct OutputElements {
     pub len: u64,
-    /// The size of one in bytes.
+    /// The size of an element in bytes.
     pub size: u64,
     pub type_id: TypeId,
 }
@@ -52,30 +53,30 @@ struct State {
     live: Option<Live>,
     /// The uses of the live allocation.
     uses: Uses,
-    /// The cudarc buffer of the allocation, kept across launches.
+    /// The cudarc buffer of the allocation. Kept across launches.
     buffer: Option<Buffer>,
-    /// The last launches of the graphs that have bound the allocation, with true for those that write it.
+    /// The last launches of the graphs that have bound the allocation. True for those that write it.
     graphs: Vec<(Arc<OwnedEvent>, bool)>,
-    /// The event that the next launch waits for, and the stream that it was recorded in if that is known.
+    /// The event that the next launch waits for, and the stream in which it was recorded, if known.
     wait: Option<(Arc<OwnedEvent>, Option<HeldStream>)>,
-    /// True if that event does not record the free.
+    /// True if that event could not record the free.
     lost: bool,
 }
 
-/// A live allocation.
 #[derive(Debug)]
 struct Live {
-    /// The graph that launched it: it may free the allocation if the handle is forgotten.
+    /// The id of the graph that launched it. That graph may free the allocation if the handle is forgotten.
     holder: u64,
-    /// The stream that it is freed in, unless that is capturing.
+    /// The stream in which it is freed, unless that stream is capturing.
     home: Arc<CudaStream>,
     /// The stream of the launch.
     raw: Stream,
-    /// Its key, found out when it is needed. The home keeps the stream alive, but for the per-thread default stream.
+    /// The key of `raw`, computed on demand. `home` keeps that stream alive, except for the per-thread default
+    /// stream.
     key: OnceLock<StreamKey>,
     /// Records the launch.
     done: Arc<OwnedEvent>,
-    /// True if its handle has been returned.
+    /// True if the handle has been returned to the user.
     handed: bool,
 }
 
@@ -93,14 +94,15 @@ impl std::fmt::Debug for State {
 }
 
 impl Live {
-    /// Returns the key of the stream of the launch.
+    /// Returns the key of the launch's stream.
     fn key(&self, driver: &Driver) -> &StreamKey {
         self.key.get_or_init(|| StreamKey::of(driver, self.raw))
     }
 }
 
 impl State {
-    /// Orders a stream after the launch that made the live allocation, and after the uses that conflict with a new one.
+    /// Orders a stream after the launch that made the live allocation, unless `launched` says that it is
+    /// already, and after all uses that conflict with a new one.
     fn order(
         &self,
         driver: &Driver,
@@ -147,17 +149,16 @@ impl Slot {
         })
     }
 
-    /// Returns the address of the allocation, the same in each life.
+    /// Returns the address of the allocation. It is the same in each launch.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
 
-    /// Returns the size of its element in bytes.
+    /// Returns the size of an element in bytes.
     pub(crate) fn element(&self) -> u64 {
         self.elements.size
     }
 
-    /// Returns its context.
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.ctx
     }
@@ -166,12 +167,12 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true once the graph that makes it is gone.
+    /// Returns true if the graph that makes the output was dropped.
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// Frees the allocation if only the graph `holder` holds it. Must be called at the drop of that graph.
+    /// Frees the allocation if the graph `holder` holds it. Must be called when that graph is dropped.
     pub(crate) fn retire(&self, holder: u64) {
         if self.maker == holder {
             self.retired.store(true, Ordering::Relaxed);
@@ -187,12 +188,12 @@ impl Slot {
         self.state().live.as_ref().map(|live| live.holder)
     }
 
-    /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the launch wait for the end of the last
-    /// life.
+    /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the stream wait for
+    /// the end of the previous allocation.
     pub(crate) fn prepare(&self, holder: u64, stream: &CudaStream) -> Result<()> {
         match self.holder() {
             None => {}
-            // The handle borrows the exec being launched, so it was forgotten.
+            // The handle borrows the exec that is being launched, so it was forgotten.
             Some(other) if other == holder => {
                 self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
             }
@@ -216,7 +217,7 @@ impl Slot {
         }
     }
 
-    /// Frees the allocation of the last launch, if the graph `holder` holds it: its handle is not handed out.
+    /// Frees the allocation of the last launch without returning a handle, if the graph `holder` holds it.
     pub(crate) fn discard(&self, holder: u64) -> Result<()> {
         if self.holder() != Some(holder) {
             return Ok(());
@@ -224,7 +225,7 @@ impl Slot {
         self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))
     }
 
-    /// Frees the allocation, after its launch and its uses, if it lives.
+    /// Frees the live allocation, if any, after its launch and its uses.
     fn free(&self) -> Outcome<()> {
         let mut state = self.state();
         let Some(live) = &state.live else { return Ok(()) };
@@ -232,7 +233,7 @@ impl Slot {
         let side;
         let (stream, held) = match driver.is_capturing(home) {
             Ok(false) => (home, Some(HeldStream::of(&live.home))),
-            // The free would be captured.
+            // A capturing stream would capture the free.
             _ => {
                 side = SideStream::of(driver, &self.ctx)?;
                 (side.raw(), None)
@@ -250,11 +251,11 @@ impl Slot {
         known
     }
 
-    /// Records a launch of `holder` in `stream`; `done` is its event.
+    /// Records a launch of `holder` in `stream`. `done` is its event.
     pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
         let (raw, key) = (Stream::of(stream), OnceLock::new());
         if raw.is_per_thread() {
-            // On another thread the handle is another stream.
+            // On another thread the handle denotes another stream, so compute the key here.
             let _ = key.set(StreamKey::of(self.driver, raw));
         }
         let mut state = self.state();
@@ -264,7 +265,7 @@ impl Slot {
         state.uses.renew();
     }
 
-    /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
+    /// Returns the handle of the allocation that the last launch made. Each launch has one handle.
     pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>, loops: &'e dyn Loops) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.elements.type_id {
             return Err(PlanFault::OtherElements(self.at.clone()).into());
@@ -294,11 +295,12 @@ impl Slot {
 }
 
 impl Slot {
-    /// Orders a stream of the user's after the launch and the uses that conflict. The guard records the use, and may live as
-    /// long as the handle.
+    /// Orders a user's stream after the launch and all conflicting uses. The guard records the use, and may
+    /// live as long as the handle. `None` if that failed.
     pub(crate) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
-        // The use must not happen without its wait: the caller returns an address that no call accepts.
+        // The use must not happen without its wait. For `None`, the caller returns an address that no call
+        // accepts.
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
@@ -307,20 +309,20 @@ impl Slot {
         driver.enter(Context::of(ctx))?;
         let mut state = self.state();
         if driver.is_capturing(raw)? {
-            // The host waits; captured uses are not recorded here.
+            // The host waits. Captured uses are not recorded here.
             state.order(driver, raw, None, write, false)?;
             return Ok(SyncOnDrop::Record(None));
         }
         let key = StreamKey::of(driver, raw);
         let used = state.uses.of(driver, key, ctx)?;
         state.order(driver, raw, Some(&key), write, used.is_behind())?;
-        // The wait may have been for a use in another context, which changed the current one.
+        // Waiting for a use in another context may have changed the current one.
         driver.enter(Context::of(ctx))?;
         used.set_behind();
         Ok(used.note(write))
     }
 
-    /// Orders a stream after the uses by the user's streams that conflict with one by a graph.
+    /// Orders a graph's stream after the conflicting uses by the user's streams.
     pub(crate) fn order_uses(
         &self,
         driver: &Driver,
@@ -331,7 +333,8 @@ impl Slot {
         self.state().uses.order(driver, stream, key, write)
     }
 
-    /// Orders conflicting uses after the last launch of a graph that has bound it, which `done` records.
+    /// Adds a graph that has bound the allocation: conflicting uses are ordered after its last launch, which
+    /// `done` records.
     pub(crate) fn bound_by(&self, done: &Arc<OwnedEvent>, exclusive: bool) {
         const MANY: usize = 16;
         let driver = self.driver;
@@ -341,7 +344,7 @@ impl Slot {
             return;
         }
         if state.graphs.len() >= MANY {
-            // A dropped graph is not launched again.
+            // Nobody else has the event, so its graph was dropped and is not launched again.
             let ended = |done: &Arc<OwnedEvent>| {
                 Arc::strong_count(done) == 1 && driver.is_over(done.raw()) == Ok(true)
             };
@@ -350,7 +353,8 @@ impl Slot {
         state.graphs.push((done.clone(), exclusive));
     }
 
-    /// Orders its owning stream, by which a graph that binds it is ordered, after the launch and the uses.
+    /// Orders the owning stream after the launch and the uses. Graphs that bind the output are ordered after
+    /// that stream.
     pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<()> {
         let state = self.state();
         let launched = state.live.as_ref().is_some_and(|live| live.raw == owner);
@@ -358,13 +362,14 @@ impl Slot {
     }
 }
 
-/// An allocation that a launch made and that left the graph: a device buffer.
+/// An allocation that a launch has made and that has left the graph: a device buffer.
 ///
-/// It borrows the exec that made it, which cannot be launched again meanwhile: what the exec says of the launch, [`Output::turns`] says, too.
-/// Its drop frees it in stream order after its uses in all
+/// It borrows the exec that made it, so that exec cannot be launched again meanwhile. [`Output::turns`] gives
+/// what the exec could tell about the launch. When dropped, it is freed in stream order, after its uses in all
 /// streams.
 ///
-/// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
+/// cudarc's copies and fills accept it and its views ([`Output::slice`]). A kernel that cudarc launches takes
+/// its address:
 ///
 /// ```
 /// # use cuweave_runtime as cuweave;
@@ -381,15 +386,15 @@ impl Slot {
 /// # }
 /// ```
 ///
-/// The address is 0 if neither the stream nor the host can wait for the earlier uses; the failure is kept in
-/// the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the earlier uses, and the captured work
-/// may run only while the output exists.
+/// The address is 0 if neither the stream nor the host can wait for the earlier uses. The failure is then
+/// recorded in the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the
+/// earlier uses, and the captured work may only run while the output exists.
 #[must_use = "an output is freed where it is dropped"]
 pub struct Output<'e, T> {
     pub(crate) lent: OutputBuffer<'e, T>,
-    /// True if a graph has taken the output over, which then frees it.
+    /// True if a graph has consumed the output. That graph then frees it.
     taken: bool,
-    /// The exec, which cannot be called while it is borrowed.
+    /// The exec, which users cannot call while it is borrowed.
     loops: &'e dyn Loops,
     /// The mutable borrow of the exec. Not `Sync`.
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
@@ -397,7 +402,7 @@ pub struct Output<'e, T> {
 
 /// The elements of an [`Output`] as a device buffer for cudarc.
 pub struct OutputBuffer<'e, T> {
-    /// The buffer of the slot, which does not change until the next launch.
+    /// The buffer of the slot. It does not change before the next launch.
     pub(crate) buffer: Lent<T>,
     pub(crate) slot: &'e Arc<Slot>,
 }
@@ -411,19 +416,20 @@ impl<'e, T> std::ops::Deref for Output<'e, T> {
 }
 
 impl<T> Output<'_, T> {
-    /// Returns the description that a graph that takes this output over is built from.
+    /// Returns the description from which a graph that consumes this output is built.
     #[must_use]
     pub fn description(&self) -> OutputDescription<T> {
         OutputDescription { slot: self.slot.clone(), element: PhantomData }
     }
 
-    /// Waits on the host for the launch that made it, and returns the turns of a loop with `#[at_most(n)]` in that launch, as
-    /// `exec.turns(name)` does: the exec is borrowed as long as its output lives.
+    /// Waits on the host for the launch that made the output, and returns the iterations of a loop with
+    /// `#[at_most(n)]` in that launch. Same as `exec.turns(name)`, which cannot be called while the output
+    /// borrows the exec.
     ///
     /// # Errors
     ///
-    /// A name that is not that of one loop with a limit; a panic of a host statement that no call has returned yet; a
-    /// failure of the driver.
+    /// A name that does not identify one loop with a limit; a panic of a host statement that no call has
+    /// returned yet; a failure of the driver.
     pub fn turns(&self, name: &str) -> Result<LoopTurns> {
         self.loops.turns(name)
     }
@@ -437,13 +443,13 @@ impl<T> Drop for Output<'_, T> {
         let slot = self.slot;
         waits::enter(slot.driver, &slot.ctx);
         if let Err(failure) = slot.free() {
-            // The allocation stays live; its exec frees it before the next launch.
+            // The allocation stays live, and its exec frees it before the next launch.
             record(&slot.ctx, failure);
         }
     }
 }
 
-/// The description of an output before its launch, by which the graph that takes it over is built.
+/// The description of an output before its launch, from which a graph that consumes the output is built.
 pub struct OutputDescription<T> {
     slot: Arc<Slot>,
     element: PhantomData<fn() -> T>,
@@ -458,7 +464,7 @@ impl<T> OutputDescription<T> {
         &self.slot
     }
 
-    /// Returns the output's length, in elements.
+    /// Returns the length in elements.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.slot.elements.len
@@ -486,17 +492,17 @@ impl<T> std::fmt::Debug for OutputDescription<T> {
     }
 }
 
-/// An output that is passed to a launch and taken over by it.
+/// An output that a launch consumes.
 pub trait Handed {
-    /// Returns its slot.
+    /// Returns the slot.
     #[doc(hidden)]
     fn slot(&self) -> &Arc<Slot>;
 
-    /// Makes a launch on `stream`, which takes the output over, wait for its uses.
+    /// Makes `stream`, in which the consuming launch will run, wait for the output's uses.
     #[doc(hidden)]
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
 
-    /// Records that the launch of event `done` has taken it over.
+    /// Records that the launch with event `done` has consumed the output.
     #[doc(hidden)]
     fn taken_over(&mut self, done: &Arc<OwnedEvent>);
 }
@@ -526,9 +532,9 @@ impl<T> Handed for Output<'_, T> {
     }
 }
 
-/// The outputs passed to a launch: a tuple.
+/// The outputs that a launch consumes: a tuple.
 pub trait HandedOver {
-    /// Visits the outputs, in order.
+    /// Calls `what` with the outputs, in order.
     #[doc(hidden)]
     fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Outputs as device buffers for cudarc, and their views.
+//! [`Output`]s as device buffers for cudarc, and their views.
 
 use std::fmt;
 use std::ops::RangeBounds;
@@ -9,15 +9,15 @@ use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSli
 use super::output::{Output, OutputBuffer};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source, address_of, out_of_range, pointer, within};
 
-/// A part of an [`Output`].
+/// A view of an [`Output`], or of a part of it.
 pub type OutputView<'o, T> = DeviceView<'o, T>;
 
-/// A mutable part of an [`Output`].
+/// A mutable view of an [`Output`], or of a part of it.
 pub type OutputViewMut<'o, T> = DeviceViewMut<'o, T>;
 
 macro_rules! debug {
     ($($name:ident: |$of:ident| $address:expr, $len:expr;)*) => {$(
-        /// The element type need not be `Debug`: elements on the device are not shown.
+        /// `T` need not be `Debug`: elements on the device are not printed.
         impl<T> fmt::Debug for $name<'_, T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let $of = self;
@@ -47,26 +47,26 @@ impl<T> Output<'_, T> {
         self.len() == 0
     }
 
-    /// Returns the number of bytes.
+    /// Returns the size in bytes.
     #[must_use]
     pub fn num_bytes(&self) -> usize {
         self.buffer.num_bytes()
     }
 
-    /// Returns the stream that it is freed on: that of the launch, or the default stream if the launch was on the
-    /// per-thread one.
+    /// Returns the stream on which the output is freed: the stream of the launch, or the default stream if the launch
+    /// was on the per-thread one.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.buffer.stream()
     }
 
-    /// Returns its context.
+    /// Returns the context of the output.
     #[must_use]
     pub fn context(&self) -> &Arc<CudaContext> {
         self.stream().context()
     }
 
-    /// Returns the device's number.
+    /// Returns the ordinal of the output's device.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.context().ordinal()
@@ -91,13 +91,13 @@ impl<T> Output<'_, T> {
         }
     }
 
-    /// Returns a view of a range of elements; `None` if it is out of range.
+    /// Returns a view of a range of elements. `None` if the range is out of bounds.
     #[must_use]
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         self.as_view().try_slice(range)
     }
 
-    /// Returns a mutable view of a range of elements; `None` if it is out of range.
+    /// Returns a mutable view of a range of elements. `None` if the range is out of bounds.
     #[must_use]
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
@@ -114,7 +114,7 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// A range that is out of bounds. [`Output::try_slice`] returns `None` instead.
+    /// If the range is out of bounds. [`Output::try_slice`] returns `None` instead.
     #[must_use]
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> OutputView<'_, T> {
@@ -125,7 +125,7 @@ impl<T> Output<'_, T> {
     ///
     /// # Panics
     ///
-    /// A range that is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
+    /// If the range is out of bounds. [`Output::try_slice_mut`] returns `None` instead.
     #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> OutputViewMut<'_, T> {
         let len = self.len();

@@ -1,5 +1,5 @@
-//! Records and lists of arguments: their description for the build, and the traits by which generated code reaches their
-//! buffers.
+//! Records and lists of arguments: how they describe their buffers to the build, and the traits by which
+//! generated code accesses these buffers.
 
 use std::any::TypeId;
 
@@ -13,25 +13,25 @@ use crate::token::Token;
 use super::bound::{Bound, Exclusive, Shared};
 use super::optional::Optional;
 
-/// A record of arguments. `#[cuweave::arguments]` implements it, and nothing else can.
+/// A record of arguments: a `struct` with the attribute `#[cuweave::arguments]`. Nothing else can implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a record of arguments",
     note = "a type with a lifetime is a record here: its `struct` has the attribute `#[cuweave::arguments]`",
     note = "a type without a lifetime, passed by value, is a scalar"
 )]
 pub trait Record: Bound {
-    /// Describes its fields and the lengths of its buffers. `name` is that of the record.
+    /// Describes the record's fields and the lengths of its buffers. `name` is the name of the record.
     ///
     /// # Errors
     ///
     /// A length without a value.
     fn describe(&self, name: &str, token: Token) -> Result<Described>;
 
-    /// Returns the number of its buffers before a field.
+    /// Returns the number of the record's buffers before a field.
     fn before(&self, field: u32, token: Token) -> u32;
 }
 
-/// A list of records or buffers, which a loop can iterate over.
+/// A list of records or buffers, over which a loop can iterate.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a slice or an array of buffers or records",
     label = "a loop runs over slices and arrays of buffers or records, or over a range of integers"
@@ -87,11 +87,11 @@ pub fn count<L: List + ?Sized>(list: &L) -> usize {
     list.elements().len()
 }
 
-/// A field declared as a buffer: `&[T; len]` or `&mut [T; len]`.
+/// A field that is declared as a buffer: `&[T; len]` or `&mut [T; len]`.
 pub trait Declared: Bound {
     /// The element type.
     type Element: 'static;
-    /// True if the graph may write it.
+    /// True if the graph may write the buffer.
     const MUTABLE: bool;
 }
 
@@ -105,14 +105,14 @@ impl<T: 'static> Declared for Exclusive<'_, T> {
     const MUTABLE: bool = true;
 }
 
-/// The declaration of a buffer of a record, or of a list of such buffers.
+/// The declaration of a record's buffer, or of a list of buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'d> {
     /// The file of the record.
     pub file: &'static str,
     /// The line of the field.
     pub line: u32,
-    /// The text of the length.
+    /// The source text of the length.
     pub text: &'static str,
     /// The name of the record.
     pub of: &'d str,

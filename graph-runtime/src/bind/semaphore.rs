@@ -1,4 +1,4 @@
-//! Semaphores of other APIs, imported for graphs to wait for and to signal.
+//! [`Semaphore`]s of other APIs, imported so that graphs can wait for and signal them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +9,9 @@ use crate::context;
 use crate::cuda::{self, OwnedSemaphore, RawSemaphore, SemaphoreHandle};
 use crate::error::{DeviceFeature, Error, Result};
 
-/// A semaphore that another API has made, such as Vulkan, and that graphs wait for and signal, as the words `wait_semaphore` and
-/// `signal` do: `semaphore: &Semaphore` in a graph function, bound as an `Arc`. Its drop, by the last that keeps it, ends the import.
+/// A semaphore that another API has created, such as Vulkan, for graphs to wait for and to signal by
+/// `wait_semaphore` and `signal`. Declared as `semaphore: &Semaphore` in a graph function and bound as an
+/// `Arc`. The drop of the last owner ends the import.
 pub struct Semaphore {
     owned: OwnedSemaphore,
     counts: bool,
@@ -23,11 +24,12 @@ impl fmt::Debug for Semaphore {
 }
 
 impl Semaphore {
-    /// Imports a semaphore. After an error the handle is still the program's.
+    /// Imports a semaphore. After an error the program still owns the handle.
     ///
     /// # Errors
     ///
-    /// No driver, a timeline semaphore where the device takes none, a handle that the driver does not take.
+    /// No driver is installed; a timeline semaphore that the device does not support; a handle that the driver
+    /// rejects.
     pub fn import(ctx: &Arc<CudaContext>, handle: &SemaphoreHandle) -> Result<Arc<Semaphore>> {
         // CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED
         const TIMELINES: u32 = 114;
@@ -40,7 +42,7 @@ impl Semaphore {
         Ok(Arc::new(Semaphore { owned, counts: handle.counts() }))
     }
 
-    /// Returns true if the semaphore has a value that counts up; false for one that is signalled or not.
+    /// Returns true if the semaphore has a value that counts up, false if it is binary.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.counts

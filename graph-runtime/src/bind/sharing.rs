@@ -1,4 +1,5 @@
-//! The [`Buffer`](super::Buffer)s of one exec, and their order with the launches of others.
+//! The [`Buffer`](super::Buffer)s of one exec: orders its launches with the launches of other execs, by the
+//! ledger's entries.
 
 use std::sync::Arc;
 
@@ -11,38 +12,39 @@ use crate::waits::{HeldStream, OwnedEvent};
 use super::ledger::{Generation, Ledger, Rivals, Tracked, User, Waits};
 use super::operand::Operand;
 
-/// A buffer that an exec is bound to.
+/// A buffer that an exec has bound.
 #[derive(Debug)]
 struct SharedBuffer {
     tracked: Arc<Tracked>,
-    /// The number of its argument.
+    /// The index of its argument.
     argument: usize,
     /// True if the graph may write it.
     write: bool,
 }
 
-/// The buffers of an exec that others may use between its launches.
+/// The bound buffers of an exec, which others may use between its launches.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    /// The buffers, in the order of their arguments.
+    /// Sorted by argument.
     list: Vec<SharedBuffer>,
     /// The exec, as a user of the buffers.
     user: Option<Arc<User>>,
-    /// The last generation in which it was launched; 0 if its entries must be made again.
+    /// The generation of the last launch. 0 if the entries must be added again.
     noted: u64,
-    /// True if all buffers have its entries.
+    /// True if each buffer has an entry of this exec.
     entered: bool,
     /// True if one of the buffers is managed memory.
     managed: bool,
-    /// The users that its launches conflict with. Complete while it has all entries and is not outdated.
+    /// The users that its launches conflict with. Complete if all entries were added and the exec is not
+    /// outdated.
     rivals: Rivals,
 }
 
 /// The reason why a launch cannot be ordered.
 pub(crate) enum Hindrance {
-    /// The argument with this number is on loan.
+    /// The argument with this index is on loan.
     Lent(usize),
-    /// The argument with this number is managed memory that the launch may not use.
+    /// The argument with this index is managed memory that the launch may not use.
     Managed(usize, ManagedFault),
     /// A failure of the driver.
     Failure(Failure),
@@ -55,7 +57,7 @@ impl Drop for Sharing {
 }
 
 impl Sharing {
-    /// Collects the buffers of operands.
+    /// Returns the buffers of operands. The first operand has index `first`.
     fn of(first: usize, operands: &[Operand]) -> impl Iterator<Item = SharedBuffer> {
         (first..).zip(operands).filter_map(|(argument, operand)| {
             let tracked = operand.shared.clone()?;
@@ -63,7 +65,7 @@ impl Sharing {
         })
     }
 
-    /// Takes the buffers of the operands from `first` on in place of those before.
+    /// Replaces the buffers of operands, starting at index `first`.
     pub fn bind(&mut self, first: usize, operands: &[Operand]) {
         let at = |argument: usize| self.list.partition_point(|buffer| buffer.argument < argument);
         let replaced = at(first)..at(first + operands.len());
@@ -79,17 +81,16 @@ impl Sharing {
         self.managed = self.list.iter().any(|buffer| buffer.tracked.unified.is_some());
     }
 
-    /// Returns the ledger that is locked for a launch; `None` if there are no buffers.
+    /// Returns the ledger to lock for a launch. `None` without buffers.
     pub fn ledger(&self) -> Option<Arc<Ledger>> {
         self.list.first().map(|buffer| buffer.tracked.ledger.clone())
     }
 
-    /// Returns the buffers.
     pub fn buffers(&self) -> impl Iterator<Item = &Tracked> + Clone {
         self.list.iter().map(|buffer| &*buffer.tracked)
     }
 
-    /// Checks that managed memory is accessible from a stream.
+    /// Checks that a stream may use the managed buffers.
     fn check_managed(&self, stream: &CudaStream) -> std::result::Result<(), Hindrance> {
         let faults = self.list.iter().filter_map(|buffer| {
             let unified = buffer.tracked.unified.as_ref()?;
@@ -98,7 +99,7 @@ impl Sharing {
         faults.take(1).try_for_each(Err)
     }
 
-    /// Makes `stream` wait for the uses that conflict with a launch that `done` records.
+    /// Makes `stream` wait for the uses that conflict with a launch. `done` will record the launch.
     pub fn order(
         &mut self,
         driver: &Driver,
@@ -133,7 +134,7 @@ impl Sharing {
         Ok(())
     }
 
-    /// Records a launch that has waited; `held` is true if its event records it.
+    /// Records a launch after [`Sharing::order`]. `held` is true if the launch's event records it.
     pub fn note(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>, held: bool) {
         let Some(user) = &self.user else { return };
         let known = generation.is_known(self.noted, stream);

@@ -1,9 +1,12 @@
-//! The uses of memory by the user's streams: an event for each stream, recorded after the last use there.
+//! The uses of memory by the user's streams: one event for each stream, recorded after its last use.
 //!
-//! cudarc has one event for all readers of a buffer, so it records the last one alone. An output, and a buffer lent by an exec, has an
-//! event for each stream that uses it, and conflicting uses wait for all of them. The events are cudarc's, recorded by its guards
-//! through a context object of the runtime ([`Quiet`]): so they are recorded whether or not the user's context object tracks
-//! events or holds an error, and a failure to record is noticed.
+//! cudarc has a single event for all readers of a buffer, so that event records only the last one. An output,
+//! or a buffer that an exec returns a view of, has an event for each stream that uses it, and conflicting uses
+//! wait for all of them.
+//!
+//! The events are cudarc's, but its guards record them through a context object of the runtime ([`Quiet`]). So
+//! they are recorded even if the user's context object does not track events or holds an error, and a failure
+//! to record is noticed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +25,7 @@ pub(crate) struct Use {
     /// The user's stream, for the guard.
     stream: Arc<CudaStream>,
     event: CudaEvent,
-    /// The number of failed calls of the context object up to which this event is known to be recorded.
+    /// The count of failed calls of the context object at which this event was last known to be recorded.
     failures: AtomicU64,
     used: AtomicBool,
     wrote: AtomicBool,
@@ -31,7 +34,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Returns an empty set of uses by a stream, whose context must be current.
+    /// Returns the state of a stream without uses. Its context must be current.
     fn new(driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Use> {
         let quiet = Quiet::of(driver, ctx)?;
         Ok(Use {
@@ -57,7 +60,7 @@ impl Use {
         if failures == self.failures.load(Ordering::Acquire) {
             return waits::behind(driver, stream, Event::of(&self.event));
         }
-        // The event may not have been recorded: then only a wait for the whole context is known to suffice.
+        // The event may not have been recorded. Then only waiting for the whole context is sufficient.
         driver.enter(Context::of(&self.ctx))?;
         driver.synchronize_context()?;
         self.failures.store(failures, Ordering::Release);
@@ -70,7 +73,7 @@ impl Use {
 pub(crate) struct Uses(Vec<Arc<Use>>);
 
 impl Uses {
-    /// Clears the uses. No guard may exist. Streams without uses since the last call are dropped.
+    /// Clears the uses, and drops streams without uses since the last call. No guard may exist.
     pub fn renew(&mut self) {
         self.0.retain(|used| used.used.load(Ordering::Relaxed));
         for used in &self.0 {
@@ -81,7 +84,8 @@ impl Uses {
         }
     }
 
-    /// Orders a stream after the uses by others: all of them before a write, writes alone before a read.
+    /// Orders a stream after the uses by other streams: after all of them for a write, only after writes for a
+    /// read.
     pub fn order(
         &self,
         driver: &Driver,
@@ -107,14 +111,14 @@ impl Uses {
         self.0.iter().filter(|known| known.used.load(Ordering::Relaxed)).all(|known| known.key.is(key))
     }
 
-    /// Returns true if one stream alone has uses, and all of them are known to be recorded.
+    /// Returns true if at most one stream has uses, and all of them are known to be recorded.
     pub fn is_by_one(&self) -> bool {
         let mut used = self.0.iter().filter(|known| known.used.load(Ordering::Relaxed));
         let recorded = used.next().is_none_or(|only| only.is_recorded());
         recorded && used.next().is_none()
     }
 
-    /// Drops completed uses if several streams have any. No guard may exist.
+    /// Drops completed uses if there are several streams. No guard may exist.
     pub fn prune(&mut self, driver: &Driver) {
         if self.0.len() < 2 {
             return;
@@ -123,7 +127,7 @@ impl Uses {
         driver.relaxed(|| self.0.retain(|known| !over(known)));
     }
 
-    /// Returns the uses by a stream, which are added to those of the memory.
+    /// Returns the entry of a stream, and adds it if needed.
     pub fn of(&mut self, driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Arc<Use>> {
         if let Some(known) = self.0.iter().find(|known| known.key.is(&key)) {
             return Ok(known.clone());
@@ -140,14 +144,15 @@ impl Use {
         self.wrote.fetch_or(write, Ordering::Relaxed);
     }
 
-    /// Begins a use in the stream; the drop of the guard records it. The guard may exist until the uses are cleared.
+    /// Begins a use in the stream. The drop of the guard records it. The guard may exist until the uses are
+    /// cleared.
     pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
         self.mark(write);
         let held = cuda::held(self);
         SyncOnDrop::Record(Some((&held.event, &held.stream)))
     }
 
-    /// Begins a use as [`Use::note`] does, by the guard by which cudarc records it in the events of the memory itself.
+    /// Like [`Use::note`], but uses the guard by which cudarc records the use in the memory's own events.
     pub fn note_by<'a>(
         self: &Arc<Use>,
         write: bool,
@@ -164,13 +169,13 @@ impl Use {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Sets that the stream has waited for the launch.
+    /// Records that the stream has waited for the launch.
     pub fn set_behind(&self) {
         self.behind.store(true, Ordering::Relaxed);
     }
 }
 
-/// The uses of an operand through views that no launch is ordered after.
+/// The uses of an operand through views, which no launch has been ordered after yet.
 #[derive(Debug, Default)]
 pub(crate) struct Lendings(Mutex<Uses>);
 

@@ -1,4 +1,4 @@
-//! Views of device memory whose uses the runtime orders and records: of outputs, and of the buffers that an exec is bound to.
+//! Views of device memory, whose uses the runtime orders and records: of outputs, and of an exec's buffers.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
@@ -14,24 +14,24 @@ use super::ledger::Tracked;
 use super::lending::LentOperand;
 use super::output::Slot;
 
-/// The memory of a view, which orders the uses.
+/// The memory that a view refers to. It orders the view's uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'v> {
     /// An output.
     Output(&'v Arc<Slot>),
-    /// A buffer that an exec is bound to.
+    /// A bound buffer of an exec.
     Operand(LentOperand<'v>),
-    /// A buffer that lends its elements.
+    /// A [`Buffer`], inside [`Buffer::with`] or [`Buffer::with_mut`].
     Buffer(&'v Tracked),
-    /// A buffer of cudarc's, whose uses cudarc records.
+    /// A cudarc buffer, whose uses cudarc records.
     Plain,
-    /// No memory: no call accepts the address.
+    /// No access: the address is 0, which no call accepts.
     Nothing,
 }
 
 impl Source<'_> {
-    /// Orders a use of `address` by a stream; `cudarc` does so as cudarc would. Returns the address and the guard that records
-    /// the use; the address 0 if the use cannot be ordered.
+    /// Orders a use of `address` by a stream. `cudarc` does it in cudarc's way. Returns the address, and the
+    /// guard that records the use. The address is 0 if the use cannot be ordered.
     fn reach<'a>(
         &self,
         address: u64,
@@ -52,40 +52,40 @@ impl Source<'_> {
 
 /// A view of device memory: a device buffer for cudarc.
 ///
-/// Each stream that uses it waits for the last launch and for conflicting uses by other streams; later conflicting uses, such as the next
-/// launch, wait for the use. cudarc's copies and fills take it. A kernel that cudarc launches takes its
-/// address:
+/// Each stream that uses it waits for the last launch, and for conflicting uses by other streams. Later
+/// conflicting uses, such as the next launch, wait for it. cudarc's copies and fills accept it. A kernel that
+/// cudarc launches takes its address:
 ///
 /// ```ignore
 /// let (address, _use) = view.device_ptr(&stream);
 /// unsafe { stream.launch_builder(&function).arg(&address).launch(shape)? };
 /// ```
 ///
-/// The address is 0 if neither the stream nor the host can wait for the earlier uses; the failure is kept in
-/// the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the earlier uses, and the captured work
-/// may run only while the view exists.
+/// The address is 0 if neither the stream nor the host can wait for the earlier uses. The failure is then
+/// recorded in the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the
+/// earlier uses, and the captured work may only run while the view exists.
 pub struct DeviceView<'v, T> {
     pub(crate) source: Source<'v>,
     pub(crate) address: u64,
-    /// The view for graphs that bind it.
+    /// The underlying view, for graphs that bind this one.
     pub(crate) view: CudaView<'v, T>,
     pub(crate) buffer: Option<&'v Buffer<T>>,
 }
 
-/// A mutable view of device memory: a device buffer for cudarc, as [`DeviceView`] is.
+/// A mutable view of device memory: a device buffer for cudarc, like [`DeviceView`].
 pub struct DeviceViewMut<'v, T> {
     pub(crate) source: Source<'v>,
     pub(crate) address: u64,
-    /// The view for graphs that bind it.
+    /// The underlying view, for graphs that bind this one.
     pub(crate) view: Mutable<'v, T>,
     pub(crate) buffer: Option<&'v Buffer<T>>,
 }
 
 /// The elements of a mutable view.
 pub(crate) enum Mutable<'v, T> {
-    /// A buffer of cudarc's.
+    /// A cudarc buffer.
     Cudarc(CudaViewMut<'v, T>),
-    /// A [`Buffer`], which nothing else uses while it lends them.
+    /// A [`Buffer`]. Nothing else can use it while this view exists.
     Buffer(CudaView<'v, T>),
 }
 
@@ -121,13 +121,13 @@ impl<T> Mutable<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
         match self {
             Mutable::Cudarc(view) => view.device_ptr_mut(stream),
-            // cudarc does not record its uses.
+            // The source of such a view orders its uses, so this is never the pointer that the user gets.
             Mutable::Buffer(_) => (0, SyncOnDrop::Record(None)),
         }
     }
 }
 
-/// Returns the bounds of a range within `len` elements.
+/// Returns the bounds of a range. `None` if it exceeds `len` elements.
 pub(crate) fn within(range: impl RangeBounds<usize>, len: usize) -> Option<(usize, usize)> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
@@ -157,7 +157,7 @@ impl<'v, T> DeviceView<'v, T> {
         &self.view
     }
 
-    /// Returns a view of a range of its elements; `None` if it is out of range.
+    /// Returns a view of a range of its elements. `None` if the range is out of bounds.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'v, T>> {
         let (start, end) = within(range, self.len())?;
         let view = self.view.try_slice(start..end)?;
@@ -169,7 +169,7 @@ impl<'v, T> DeviceView<'v, T> {
     ///
     /// # Panics
     ///
-    /// A range that is out of bounds. [`DeviceView::try_slice`] returns `None` instead.
+    /// If the range is out of bounds. [`DeviceView::try_slice`] returns `None` instead.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'v, T> {
         let len = self.len();
@@ -194,12 +194,12 @@ impl<T> DeviceViewMut<'_, T> {
         DeviceViewMut { source, address, view: self.view.all_mut(), buffer }
     }
 
-    /// Returns a view of a range of its elements; `None` if it is out of range.
+    /// Returns a view of a range of its elements. `None` if the range is out of bounds.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'_, T>> {
         self.as_view().try_slice(range)
     }
 
-    /// Returns a mutable view of a range of its elements; `None` if it is out of range.
+    /// Returns a mutable view of a range of its elements. `None` if the range is out of bounds.
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<DeviceViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let view = self.view.try_slice_mut(start..end)?;
@@ -211,7 +211,7 @@ impl<T> DeviceViewMut<'_, T> {
     ///
     /// # Panics
     ///
-    /// A range that is out of bounds. [`DeviceViewMut::try_slice`] returns `None` instead.
+    /// If the range is out of bounds. [`DeviceViewMut::try_slice`] returns `None` instead.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> DeviceView<'_, T> {
         let len = self.len();
@@ -222,7 +222,7 @@ impl<T> DeviceViewMut<'_, T> {
     ///
     /// # Panics
     ///
-    /// A range that is out of bounds. [`DeviceViewMut::try_slice_mut`] returns `None` instead.
+    /// If the range is out of bounds. [`DeviceViewMut::try_slice_mut`] returns `None` instead.
     #[track_caller]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> DeviceViewMut<'_, T> {
         let len = self.len();
@@ -230,7 +230,7 @@ impl<T> DeviceViewMut<'_, T> {
     }
 }
 
-/// Returns the address and the guard of a use; the address 0 if the use cannot be ordered.
+/// Returns the address and the guard of a use. The address is 0 if the use could not be ordered.
 pub(crate) fn pointer(address: u64, guard: Option<SyncOnDrop<'_>>) -> (sys::CUdeviceptr, SyncOnDrop<'_>) {
     match guard {
         Some(guard) => (address, guard),
@@ -251,13 +251,14 @@ macro_rules! device_buffers {
                 self.len() == 0
             }
 
-            /// Returns the [`Buffer`] of the view, if it has one. Outside of [`Buffer::with`] only the buffer gives access
-            /// to the elements: the view of an exec that is bound to one has the address 0.
+            /// Returns the [`Buffer`] that the view refers to, if any. Outside of [`Buffer::with`] only the
+            /// buffer gives access to the elements: an exec's view of a bound buffer has address 0.
             pub fn buffer(&self) -> Option<&Buffer<T>> {
                 self.buffer
             }
 
-            /// Returns the buffer that an exec is bound to, if the view names it without access to the elements.
+            /// Returns the buffer that an exec has bound, if this view refers to it without access to its
+            /// elements.
             pub(crate) fn bound_buffer(&self) -> Option<&Buffer<T>> {
                 self.buffer.filter(|_| matches!(self.source, Source::Nothing))
             }
@@ -280,7 +281,7 @@ macro_rules! device_buffers {
             }
         }
 
-        /// The element type need not be `Debug`: elements on the device are not shown.
+        /// `T` need not be `Debug`: elements on the device are not printed.
         impl<T> fmt::Debug for $name<'_, T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name)).field("len", &self.len()).finish_non_exhaustive()

@@ -1,4 +1,5 @@
-//! The visitor of bound arguments, which collects their operands.
+//! Visits bound arguments and collects their operands. Binding makes the owning stream of each buffer wait for
+//! the buffer's earlier uses.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,12 +19,12 @@ use super::lending::LentOperand;
 use super::operand::{Operand, Owners};
 use super::output::{OutputDescription, Slot};
 
-/// Collects the operands of bound arguments.
+/// Collects the operands of bound arguments. After the first error, further arguments are ignored.
 pub struct Visitor<'v> {
     /// The contexts of the graph's devices.
     contexts: &'v Vector<Device, Arc<CudaContext>>,
     owners: &'v mut Owners,
-    /// The cudarc objects of the owning streams, through which they wait.
+    /// cudarc's objects for the owning streams, through which these wait. Indexed like `owners`.
     waiting: Vec<Option<Arc<CudaStream>>>,
     found: Vec<Operand>,
     error: Option<Error>,
@@ -51,19 +52,19 @@ impl<'v> Visitor<'v> {
         self.error.map_or(Ok(self.found), Err)
     }
 
-    /// Visits an argument, or a field of a record, with attributes.
+    /// Visits an argument, or a field of a record, that has hints.
     pub fn hinted(&mut self, hints: &'static [Hint], visit: impl FnOnce(&mut Self)) {
         self.hinted_by(Cow::Borrowed(hints), visit);
     }
 
-    /// Visits an argument with attributes that are known when the program runs.
+    /// Visits an argument whose hints are only known at run time.
     pub(crate) fn hinted_by(&mut self, hints: Cow<'static, [Hint]>, visit: impl FnOnce(&mut Self)) {
         let first = self.found.len();
         visit(self);
         self.found[first..].iter_mut().for_each(|operand| operand.hints = hints.clone());
     }
 
-    /// Checks that no owning stream has joined a capture by a wait for an event of it.
+    /// Checks that no owning stream has joined a capture by waiting for one of its events.
     fn check_owners(&self) -> Result<()> {
         let driver = cuda::driver()?;
         for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
@@ -75,7 +76,7 @@ impl<'v> Visitor<'v> {
         Ok(())
     }
 
-    /// Returns the device of the graph that a context is of; the first one that is.
+    /// Returns the graph's first device that uses this context.
     fn device_of(&self, ctx: &CudaContext) -> Option<Device> {
         self.contexts.position(|known| **known == *ctx)
     }
@@ -85,7 +86,7 @@ impl<'v> Visitor<'v> {
         &self.contexts[Device::FIRST]
     }
 
-    /// Adds an operand; `operand` makes its owning stream wait for its uses.
+    /// Adds an operand. `operand` makes its owning stream wait for its uses.
     fn try_push(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -113,7 +114,7 @@ impl<'v> Visitor<'v> {
     ) -> Result<Operand> {
         let driver = cuda::driver()?;
         let Some(device) = self.device_of(stream.context()) else {
-            // A buffer of another context is refused later: its streams and events are not used.
+            // A buffer of another context is rejected later. Its streams and events are not used.
             let quiet = Quiet::of(driver, self.ctx())?;
             return Ok(Operand { device: None, owner: None, ..operand(stream, quiet)? });
         };
@@ -140,7 +141,7 @@ impl<'v> Visitor<'v> {
         Ok(Operand { device: Some(device), elsewhere, owner: Some(at), per_thread, ..found })
     }
 
-    /// Adds elements from an address on of an output of another graph.
+    /// Adds `len` elements of another graph's output, starting at `address`.
     pub(crate) fn output<T>(
         &mut self,
         slot: &Arc<Slot>,
@@ -178,7 +179,7 @@ impl<'v> Visitor<'v> {
     ) {
         let (stream, len) = (buffer.stream().clone(), buffer.len());
         self.device::<T>(&stream, len, lent, borrowed, true, |owner| {
-            // The owning stream waits for reads and writes.
+            // Makes the owning stream wait for reads and writes.
             let (_, guard) = buffer.device_ptr_mut(owner);
             let write = unused(guard);
             let (address, read) = reads(buffer, owner);
@@ -186,8 +187,8 @@ impl<'v> Visitor<'v> {
         });
     }
 
-    /// Adds device memory; `events` makes its owning stream wait for its uses, and returns its address and the events of its
-    /// reads and writes.
+    /// Adds device memory. `events` makes its owning stream wait for its uses, and returns its address and the
+    /// events of its reads and writes.
     fn device<T>(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -216,7 +217,6 @@ impl<'v> Visitor<'v> {
         let operand =
             |address| Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), borrowed, mutable);
         let Some(device) = self.device_of(memory.context()) else {
-            // Memory of another context is refused later: its event is not used.
             self.found.push(Operand { device: None, ..operand(0) });
             return;
         };
@@ -226,11 +226,13 @@ impl<'v> Visitor<'v> {
         }
     }
 
-    /// Returns the operand of pinned memory with the event of its uses, which the first launch waits for; `operand`
-    /// makes it from its address. All devices reach host memory that the driver has allocated in any context,
-    /// portable or not, where they support unified addressing, as all devices of 64-bit processes do (driver API,
-    /// unified addressing). The event is one of its own context: where that is not the first one, it is recorded in
-    /// the side stream.
+    /// Returns the operand of pinned memory, with the event for which the first launch waits. `operand` makes
+    /// it from the address.
+    ///
+    /// All devices can access host memory that the driver has allocated in any context, portable or not, if
+    /// they support unified addressing. All devices of 64-bit processes do (CUDA driver API, unified
+    /// addressing). The event belongs to the memory's own context. If that is not the graph's first, the event
+    /// is recorded in the side stream.
     fn pinned_operand<T>(
         &self,
         memory: &PinnedHostSlice<T>,
@@ -241,7 +243,8 @@ impl<'v> Visitor<'v> {
         let ctx = &self.contexts[device];
         driver.enter(Context::of(ctx))?;
         let quiet = Quiet::of(driver, ctx)?;
-        // cudarc returns the event only with a wait of a stream for it: the side stream has no other work.
+        // cudarc only returns the event together with a stream's wait for it. The side stream has no other
+        // work.
         let side = SideStream::of(driver, ctx)?;
         let stream = quiet.stream(side.raw());
         let (address, read) = quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
@@ -250,20 +253,20 @@ impl<'v> Visitor<'v> {
         Ok(Operand { device: Some(device), read, side, ..operand(address) })
     }
 
-    /// Adds the output of another graph.
+    /// Adds the output of another graph, which launches consume.
     pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
         let slot = output.slot();
         let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, false, true);
-        // The free node of a taken-over output is one of the first device.
+        // The free node of a consumed output is on the first device.
         let device = self.device_of(slot.context()).filter(|&device| device == Device::FIRST);
         self.found.push(Operand { len: output.len(), device, slot: Some(slot.clone()), ..operand });
     }
 
-    /// Adds a buffer that other execs may use between the launches.
+    /// Adds a buffer that other execs may use between launches.
     pub(crate) fn buffer<T>(&mut self, buffer: &Buffer<T>, exclusive: bool) {
         let tracked = buffer.tracked();
         let operand = Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), false, exclusive);
-        // Managed memory is valid on all devices, whichever context it was allocated in.
+        // Managed memory is valid on all devices, whatever context it was allocated in.
         let everywhere = tracked.unified.is_some().then_some(Device::FIRST);
         let device = self.device_of(buffer.context()).or(everywhere);
         self.found.push(Operand { device, shared: Some(tracked.clone()), ..operand });
@@ -275,7 +278,7 @@ impl<'v> Visitor<'v> {
     }
 }
 
-/// Makes a stream wait for the writes of a buffer. Returns its address and the event of its reads.
+/// Makes a stream wait for the writes of a buffer. Returns the buffer's address and the event of its reads.
 fn reads<T>(buffer: &impl DevicePtr<T>, stream: &CudaStream) -> (u64, Event) {
     let (address, guard) = buffer.device_ptr(stream);
     (address, unused(guard))

@@ -1,16 +1,15 @@
-//! From bound arguments to nodes: evaluate, check, plan, add.
+//! Builds a graph from bound arguments: evaluates the user's expressions, checks, plans, and adds the driver's
+//! nodes. The modules, in the order in which a build uses them:
 //!
-//! Its rooms, as a build goes through them:
-//!
-//! - `arguments`: the arguments of a build: the bodies of functions, their questions and answers, and the checks;
-//! - `program`: the flat program of a function, and those that are kept;
-//! - `bounds`: bounds that setters change;
-//! - `plan`: launch decisions, the plan of memory, the operations;
-//! - `graph`: the driver's graph that is being built, and changes of its nodes;
-//! - `merged`: launches that are one node: batches, chains, and their tables;
-//! - `conditional`: conditional nodes: their bodies, and the kernels that set them;
-//! - `calls`: library calls, and those of several ranks;
-//! - `profile`: the same operations one behind the other, with clocks, for a profile.
+//! - `arguments`: evaluates the user's expressions for the expansion, and checks the arguments;
+//! - `program`: the flat programs of functions, and their caches;
+//! - `bounds`: fast paths for setters that change bounds;
+//! - `plan`: decides about launches, and plans memory and operations;
+//! - `graph`: builds the driver's graph, and patches it;
+//! - `merged`: nodes of several launches: batches and chains, with their parameter tables;
+//! - `conditional`: conditional nodes, their bodies, and the kernels that set their conditions;
+//! - `calls`: library calls and collectives;
+//! - `profile`: the operations in sequence with clocks in between, for a profile.
 
 mod arguments;
 mod bounds;

@@ -1,19 +1,19 @@
-//! Element types for which every bit pattern is a valid value.
+//! [`AnyBits`]: element types for which every bit pattern is a valid value.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// A type for which every bit pattern is a valid value.
 ///
-/// The elements of a write-only parameter (`&mut [MaybeUninit<T>; len]`) count as written once its kernel has run. If the
-/// PTX does not prove that a kernel writes all of them, the others hold the previous contents of the memory, which must be
-/// valid values of the element type. They are for integers and floats, for arrays of them, and for `MaybeUninit`; they are
-/// not for `bool`, `char` and enums.
+/// The elements of a write-only parameter (`&mut [MaybeUninit<T>; len]`) count as written once its kernel has
+/// run. If the PTX does not prove that the kernel writes all of them, some may still have the previous contents
+/// of the memory, which must then be valid values of the element type. Integers, floats, arrays of them and
+/// `MaybeUninit` qualify; `bool`, `char` and enums do not.
 ///
 /// # Safety
 ///
-/// Every bit pattern, padding included, is a valid value of the type. This holds for a `#[repr(C)]` structure whose fields
-/// are all `AnyBits`.
+/// Every bit pattern, padding included, must be a valid value of the type. This holds for a `#[repr(C)]`
+/// structure whose fields are all `AnyBits`.
 ///
 /// ```
 /// # use cuweave_runtime as cuweave;
@@ -30,10 +30,12 @@ use std::mem::MaybeUninit;
 /// unsafe impl AnyBits for Complex {}
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "CW309: nothing proves that all elements of this parameter are written, and not all bits are a value of `{Self}`",
+    message = "CW309: nothing proves that all elements of this parameter are written, and not all bits are a \
+        value of `{Self}`",
     label = "elements of type `{Self}`, which may be left as they lie in memory",
     note = "the reason stands in the documentation of the kernel's item",
-    note = "declare integers, or `&mut [T; len]` and write the elements before; a type of your own of which all bits are values says so by `unsafe impl cuweave::AnyBits`"
+    note = "declare integers, or `&mut [T; len]` and write the elements before; a type of your own of which all \
+        bits are values says so by `unsafe impl cuweave::AnyBits`"
 )]
 pub unsafe trait AnyBits {}
 
@@ -49,18 +51,18 @@ any_bits! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 #[cfg(feature = "half")]
 any_bits! { half::f16 half::bf16 }
 
-// SAFETY: it may hold anything, even uninitialised bytes.
+// SAFETY: `MaybeUninit` may hold anything, even uninitialised bytes.
 unsafe impl<T> AnyBits for MaybeUninit<T> {}
-// SAFETY: an array consists of its elements alone.
+// SAFETY: an array consists only of its elements.
 unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {}
-// SAFETY: it has no bytes.
+// SAFETY: `PhantomData` has no bytes.
 unsafe impl<T: ?Sized> AnyBits for PhantomData<T> {}
 
 /// Compiles only for types that are [`AnyBits`].
 pub const fn any_bits<T: AnyBits>() {}
 
-/// `Bits::<T>::ANY` is true if the concrete type `T` is [`AnyBits`]. The inherent associated constant takes precedence over
-/// that of the trait.
+/// `Bits::<T>::ANY` is true if the concrete type `T` is [`AnyBits`]. The inherent constant takes precedence
+/// over the one of the trait [`NotAnyBits`].
 #[derive(Debug)]
 pub struct Bits<T>(PhantomData<T>);
 
@@ -69,9 +71,9 @@ impl<T: AnyBits> Bits<T> {
     pub const ANY: bool = true;
 }
 
-/// See [`Bits`].
+/// The fallback of [`Bits`] for types that are not [`AnyBits`].
 pub trait NotAnyBits {
-    /// The value for all other types.
+    /// False.
     const ANY: bool = false;
 }
 

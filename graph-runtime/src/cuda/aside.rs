@@ -1,5 +1,6 @@
-//! Buffers that are dropped while the stream that owns them is capturing. cudarc's drop would wait and free in that stream,
-//! and invalidate the capture. Such buffers are set aside, and dropped once the stream is not capturing.
+//! Sets buffers aside that are dropped while their owning stream is capturing. cudarc's drop would wait and
+//! free in that stream, which invalidates the capture. Such buffers are dropped later, once the stream no
+//! longer captures.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -11,7 +12,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use super::entry::{Driver, driver};
 use super::handles::{Context, Stream};
 
-/// A device buffer that an exec owns.
+/// A device buffer that an exec owns. Its drop is safe during captures.
 #[derive(Debug)]
 pub struct Own<T>(ManuallyDrop<CudaSlice<T>>);
 
@@ -24,7 +25,7 @@ impl<T> Own<T> {
     /// Returns the buffer.
     pub fn into_inner(self) -> CudaSlice<T> {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: the holder is not dropped, so the buffer is taken once.
+        // SAFETY: `this` is not dropped, so the buffer is taken only once.
         unsafe { ManuallyDrop::take(&mut this.0) }
     }
 }
@@ -55,7 +56,7 @@ impl<T> Drop for Own<T> {
     }
 }
 
-/// Drops a buffer without freeing its memory; its stream waits for its uses.
+/// Drops a buffer without freeing its memory. Its stream waits for its uses.
 pub fn forget_or_wait<T>(buffer: CudaSlice<T>) {
     let stream = buffer.stream().clone();
     let kept = NotFreed(Some(buffer));
@@ -64,10 +65,11 @@ pub fn forget_or_wait<T>(buffer: CudaSlice<T>) {
     }
 }
 
-/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: the legacy default stream returns it while a blocking stream is capturing.
+/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: returned for the legacy default stream while a blocking stream is
+/// capturing.
 const STREAM_CAPTURE_IMPLICIT: u32 = 906;
 
-/// Returns true if a stream, or one that it waits for, is capturing.
+/// Returns true if a stream, or one that it implicitly waits for, is capturing.
 fn captures(driver: &Driver, stream: &CudaStream) -> bool {
     let _ = driver.enter(Context::of(stream.context()));
     match driver.is_capturing(Stream::of(stream)) {
@@ -76,16 +78,16 @@ fn captures(driver: &Driver, stream: &CudaStream) -> bool {
     }
 }
 
-/// A buffer with its element type erased.
+/// A buffer with its element type erased. Only its drop is called.
 trait Ended {}
 
 impl<T> Ended for Freed<T> {}
 impl<T> Ended for NotFreed<T> {}
 
-/// A buffer whose drop frees its memory.
+/// Its drop frees the memory.
 struct Freed<T>(#[allow(dead_code)] CudaSlice<T>);
 
-/// A buffer whose drop leaves its memory allocated.
+/// Its drop leaves the memory allocated.
 struct NotFreed<T>(Option<CudaSlice<T>>);
 
 impl<T> Drop for NotFreed<T> {
@@ -96,19 +98,20 @@ impl<T> Drop for NotFreed<T> {
     }
 }
 
-/// A buffer that is set aside. Only its drop is called.
+/// A buffer set aside. Only its drop is called.
 struct Deferred(#[allow(dead_code)] Box<dyn Ended>);
 
 // SAFETY: a buffer that is only dropped may be dropped on any thread, whatever its elements are.
 unsafe impl Send for Deferred {}
 
-/// The buffers that are set aside, each with its stream.
+/// The buffers set aside, each with its stream.
 static DEFERRED: Mutex<Vec<(Arc<CudaStream>, Deferred)>> = Mutex::new(Vec::new());
-/// The number of buffers set aside.
+/// The length of [`DEFERRED`], to check it without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn Ended + '_>) {
-    // SAFETY: only the drop of the buffer is called, which does not access the elements, so their lifetimes do not matter.
+    // SAFETY: only the drop of the buffer is called. It does not access the elements, so their lifetimes do not
+    // matter.
     let ended = unsafe { std::mem::transmute::<Box<dyn Ended + '_>, Box<dyn Ended + 'static>>(ended) };
     let mut waiting = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
     waiting.push((stream, Deferred(ended)));
@@ -116,7 +119,7 @@ fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn Ended + '_>) {
 }
 
 impl Driver {
-    /// Drops the buffers that were set aside and whose streams are not capturing any more.
+    /// Drops the buffers that were set aside and whose streams no longer capture.
     pub fn drop_deferred(&self) {
         if COUNT.load(Ordering::Relaxed) == 0 {
             return;

@@ -1,4 +1,5 @@
-//! Conversions that open or make cudarc's own types.
+//! Conversions between cudarc's types and the runtime's handles, and wrappers for cudarc buffers with a special
+//! drop.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -18,23 +19,22 @@ use super::failure::{Failure, Outcome, UNKNOWN};
 use super::handles::Event;
 use super::params::host_size;
 
-/// Returns the address of a pinned slice and the event that guards it, and makes `stream` wait for that event.
+/// Returns the address of a pinned slice and its event. Makes `stream` wait for that event.
 pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {
-    // SAFETY: only the address of the elements is taken, none is read or written.
+    // SAFETY: only the address of the elements is taken; no element is read or written.
     let (elements, guard) = unsafe { slice.stream_synced_slice(stream) };
     let address = wide(elements.as_ptr().expose_provenance());
     let event = guarded(&guard);
-    // The slice was not used, so there is nothing to record.
+    // The slice was not used, so there is no use to record.
     std::mem::forget(guard);
     (address, event)
 }
 
-/// A mutable view of bound pinned memory. The contents can change, but the memory cannot be replaced, as it could through a
-/// `&mut PinnedHostSlice`. It is a host slice for cudarc.
+/// A mutable view of bound pinned memory: a host slice for cudarc. The contents can change, but the memory
+/// cannot be replaced, as it could through a `&mut PinnedHostSlice`.
 pub struct PinnedViewMut<'v, T>(&'v mut PinnedHostSlice<T>);
 
 impl<'v, T> PinnedViewMut<'v, T> {
-    /// Returns a view of the memory.
     pub(crate) fn new(memory: &'v mut PinnedHostSlice<T>) -> PinnedViewMut<'v, T> {
         PinnedViewMut(memory)
     }
@@ -53,7 +53,7 @@ impl<T: ValidAsZeroBits> PinnedViewMut<'_, T> {
     ///
     /// # Errors
     ///
-    /// A failure of the work.
+    /// A failure of that work.
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], DriverError> {
         self.0.as_mut_slice()
     }
@@ -84,7 +84,7 @@ impl<T> HostSlice<T> for PinnedViewMut<'_, T> {
     }
 }
 
-/// Returns the event that a guard of cudarc would record.
+/// Returns the event that a cudarc guard would record.
 pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
     match guard {
         SyncOnDrop::Record(Some((event, _))) => Event::of(event),
@@ -92,24 +92,25 @@ pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
     }
 }
 
-/// Returns a reference to the value of an `Arc`. The caller must keep an `Arc` for as long as it uses the reference.
+/// Returns a reference to the value of an `Arc`. The caller must keep a clone of the `Arc` while it uses the
+/// reference.
 pub fn held<'a, T>(value: &Arc<T>) -> &'a T {
-    // SAFETY: the value stays where it is while an `Arc` of it is kept.
+    // SAFETY: the value does not move while an `Arc` of it exists.
     unsafe { &*Arc::as_ptr(value) }
 }
 
-/// A device buffer for cudarc at an address that the graph owns. Its drop makes its stream wait for the buffer's uses, and
-/// does not free the allocation, whose life is managed elsewhere.
+/// A cudarc buffer at an address that the graph owns. Its drop makes its stream wait for the buffer's uses, but
+/// does not free the allocation, which is managed elsewhere.
 pub struct Made<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> Made<T> {
-    /// Returns a buffer of `len` elements, owned by a stream.
+    /// Returns a buffer of `len` elements that is owned by a stream.
     pub fn new(stream: &Arc<CudaStream>, address: u64, len: u64) -> Outcome<Made<T>> {
-        // cudarc unwraps the creation of two events. A first event is created here to fail instead of panicking; a panic is
-        // caught in case the driver fails between this one and those two.
+        // cudarc unwraps the creation of two events. Create one here first, to return an error instead of a
+        // panic. Also catch a panic, in case the driver fails in between.
         stream.context().new_event(None).map_err(|error| Failure::of("cuEventCreate", error))?;
         let upgrade = AssertUnwindSafe(|| {
-            // SAFETY: it is used only while the allocation lives, and never freed through.
+            // SAFETY: it is used only while the allocation lives, and never frees it.
             unsafe { stream.upgrade_device_ptr(address, host_size(len)) }
         });
         match std::panic::catch_unwind(upgrade) {
@@ -118,7 +119,8 @@ impl<T> Made<T> {
         }
     }
 
-    /// Lends the buffer. Nothing else may use it, and it may not be dropped, until the loan is dropped or forgotten.
+    /// Borrows the buffer. Nothing else may use it, and it must not be dropped, until the result is dropped or
+    /// forgotten.
     pub fn lend(&mut self) -> Lent<T> {
         Lent(NonNull::from(&mut *self.0))
     }
@@ -146,7 +148,7 @@ impl<T> Drop for Made<T> {
     }
 }
 
-/// A lent buffer. Only its holder may use it.
+/// A borrowed buffer. Only its holder may use it.
 #[derive(Debug)]
 pub struct Lent<T>(NonNull<CudaSlice<T>>);
 
@@ -169,8 +171,8 @@ impl<T> DerefMut for Lent<T> {
     }
 }
 
-/// A value that is dropped with its holder, also while streams are capturing, unless it is marked as leaked by then: for
-/// memory that may still be in use.
+/// A value that is dropped with its holder, also while streams are capturing. If it is marked as leaked by
+/// then, it is not dropped: the memory may still be in use.
 #[derive(Debug)]
 pub struct Keep<A> {
     value: ManuallyDrop<A>,
@@ -186,7 +188,7 @@ impl<A> Keep<A> {
     /// Returns the value.
     pub fn into_inner(self) -> A {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: the holder is not dropped, so both are taken once.
+        // SAFETY: `this` is not dropped, so both fields are taken only once.
         drop(unsafe { std::ptr::read(&this.stays) });
         // SAFETY: as above.
         unsafe { ManuallyDrop::take(&mut this.value) }

@@ -1,4 +1,5 @@
-//! Captures of a stream's work into a graph, and the stream and buffers that are passed to the body of a library call.
+//! Driver calls for stream captures and captured graphs, and the stream and buffers that the body of a library
+//! call receives.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -15,21 +16,23 @@ use super::handles::{Context, Node, RawGraph, Stream};
 use super::params::{EdgeData, host_size};
 use super::quiet::object;
 
-/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: calls that cannot be captured are refused in the capturing thread alone.
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: only the capturing thread must not make calls that cannot be
+/// captured.
 const THREAD_LOCAL: u32 = 1;
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
 const PROGRAMMATIC: u8 = 1;
 
-/// Held shared while a stream of cuweave's captures.
+/// Read-locked while one of cuweave's streams is capturing.
 static CAPTURES: RwLock<()> = RwLock::new(());
 
-/// Returns the guard of a capture.
+/// Returns the guard to hold during a capture.
 pub fn during_capture() -> RwLockReadGuard<'static, ()> {
     CAPTURES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does what waits for a whole context, which drivers refuse while a stream of it captures, on any thread. Does nothing, and returns
-/// `None`, if one captures now; one that begins waits for the end of this.
+/// Runs work that waits for a whole context. Drivers refuse such a wait while any stream of the context
+/// captures, on any thread. Returns `None` without running it if a capture is in progress; a capture that
+/// begins meanwhile waits for its end.
 pub fn between_captures<T>(work: impl FnOnce() -> T) -> Option<T> {
     let _guard = match CAPTURES.try_write() {
         Ok(guard) => guard,
@@ -46,7 +49,7 @@ pub enum CaptureStatus {
     None,
     /// The stream is capturing.
     Active,
-    /// The stream is capturing, and the capture is invalidated.
+    /// The stream is capturing, but the capture has been invalidated.
     Invalidated,
 }
 
@@ -54,13 +57,13 @@ pub enum CaptureStatus {
 #[derive(Clone, Debug)]
 pub struct CaptureInfo {
     pub status: CaptureStatus,
-    /// The number of the capture, which is unique in the process.
+    /// The id of the capture. Unique in the process.
     pub id: u64,
     /// The nodes that the next captured node would depend on.
     pub frontier: Vec<Node>,
 }
 
-/// The kinds of captured nodes that the build distinguishes.
+/// The kinds of captured nodes that a build distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A memory alloc node.
@@ -69,21 +72,22 @@ pub enum NodeKind {
     Free,
     /// A kernel node.
     Kernel,
-    /// A node that cannot stand in the body of a conditional node: a host function, an event, a semaphore, a batch of memory
-    /// operations.
+    /// A node that the body of a conditional node cannot contain: a host function, an event, a semaphore, or a
+    /// batch of memory operations.
     Outside,
     /// Any other.
     Other,
 }
 
 impl Driver {
-    /// Begins a capture into a graph, after some of its nodes. Calls that cannot be captured are refused in this thread.
+    /// Begins a capture into a graph, after some of its nodes. Meanwhile, this thread must not make calls that
+    /// cannot be captured.
     pub fn begin_capture(&self, stream: Stream, graph: RawGraph, after: &[Node]) -> Outcome<()> {
         let nodes = if after.is_empty() { null() } else { after.as_ptr() };
         call!(self, cuStreamBeginCaptureToGraph(stream, graph, nodes, null(), after.len(), THREAD_LOCAL))
     }
 
-    /// Begins a capture into a graph of its own. Calls that cannot be captured are refused in this thread.
+    /// Begins a capture into a new graph. Meanwhile, this thread must not make calls that cannot be captured.
     pub fn begin_capture_alone(&self, stream: Stream) -> Outcome<()> {
         call!(self, cuStreamBeginCapture(stream, THREAD_LOCAL))
     }
@@ -95,14 +99,14 @@ impl Driver {
         Ok(graph)
     }
 
-    /// Runs `work` in thread-local capture mode, whatever mode the thread is in: calls that cannot be captured are refused
-    /// for captures of this thread alone.
+    /// Runs `work` in thread-local capture mode, whatever mode the thread is in. Calls that cannot be captured
+    /// then only fail because of captures of this thread.
     pub fn capturing<T>(&self, work: impl FnOnce() -> T) -> Outcome<T> {
         let mut mode = THREAD_LOCAL;
         call!(self, cuThreadExchangeStreamCaptureMode(&mut mode))?;
         let result = work();
         if call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_err() {
-            // A second attempt: a thread left in another mode is refused other calls than its program expects.
+            // Try again: a thread left in another mode would get failures that its program does not expect.
             call!(self, cuThreadExchangeStreamCaptureMode(&mut mode))?;
         }
         Ok(result)
@@ -111,11 +115,11 @@ impl Driver {
     /// Returns the capture of a stream.
     pub fn capture_info(&self, stream: Stream) -> Outcome<CaptureInfo> {
         let (mut status, mut id, mut graph, mut nodes, mut count) = (0, 0, RawGraph::NONE, null(), 0);
-        // The version with edge data fails without a buffer for it if an edge is programmatic.
+        // v2 fails for programmatic edges, since it has no buffer for edge data. So v3 is preferred.
         let (name, code) = match (self.cuStreamGetCaptureInfo_v3, self.cuStreamGetCaptureInfo_v2) {
             (Some(ask), _) => {
                 let mut edges = null();
-                // SAFETY: the stream lives; the pointers are to locals.
+                // SAFETY: the stream is live; the pointers are to locals.
                 let code = unsafe {
                     ask(stream, &mut status, &mut id, &mut graph, &mut nodes, &mut edges, &mut count)
                 };
@@ -152,9 +156,9 @@ impl Driver {
         Ok(count)
     }
 
-    /// Returns at most `count` nodes of a graph.
+    /// Returns the nodes of a graph, up to `count`.
     pub fn graph_nodes(&self, graph: RawGraph, mut count: usize) -> Outcome<Vec<Node>> {
-        // The driver refuses to be asked for no nodes.
+        // The driver rejects a request for zero nodes.
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -179,12 +183,12 @@ impl Driver {
         })
     }
 
-    /// Returns the dependencies of a node, each with true if its edge is programmatic.
+    /// Returns the predecessors of a node. True for programmatic edges.
     pub fn dependencies(&self, node: Node) -> Outcome<Vec<(Node, bool)>> {
         const CALL: &str = "cuGraphNodeGetDependencies_v2";
         let ask = self.cuGraphNodeGetDependencies_v2.ok_or(Failure { call: CALL, code: NOT_FOUND })?;
         let mut count = 0;
-        // SAFETY: the node belongs to a live graph; without a buffer for nodes the call counts them.
+        // SAFETY: the node belongs to a live graph. Without a buffer the call returns the count.
         match unsafe { ask(node, null_mut(), null_mut(), &mut count) } {
             0 => {}
             code => return Err(Failure { call: CALL, code }),
@@ -194,7 +198,7 @@ impl Driver {
         if count == 0 {
             return Ok(Vec::new());
         }
-        // SAFETY: as above, with a buffer for that many.
+        // SAFETY: as above, with buffers for `count` entries.
         match unsafe { ask(node, nodes.as_mut_ptr(), edges.as_mut_ptr(), &mut count) } {
             0 => {}
             code => return Err(Failure { call: CALL, code }),
@@ -211,11 +215,12 @@ impl Driver {
     }
 }
 
-/// The stream that is passed to the body of a library call (`#[cuweave::call]`): all of its work goes there.
+/// The stream that the body of a library call (`#[cuweave::call]`) receives. All work of the call must be
+/// enqueued in it.
 ///
-/// It is a stream of cudarc, of cuweave's own, which captures while the body runs: `stream.launch_builder(&f)` launches a kernel,
-/// `stream.cu_stream()` is the handle for a library, `stream.clone()` the `Arc<CudaStream>` that cudarc's types take. Its
-/// context object records no events.
+/// It is a cudarc stream, created by cuweave, that captures while the body runs. `stream.launch_builder(&f)`
+/// launches a kernel, `stream.cu_stream()` returns the handle for a library, and `stream.clone()` the
+/// `Arc<CudaStream>` that cudarc's types take. Its context object records no events.
 pub struct CallStream {
     stream: Arc<CudaStream>,
     /// The collective that the body has described.
@@ -223,7 +228,8 @@ pub struct CallStream {
 }
 
 impl CallStream {
-    /// Describes the collective of a `#[call(collective)]`, which is enqueued later, together with those of the other ranks.
+    /// Describes the collective of a `#[call(collective)]`. It is enqueued later, together with the
+    /// collectives of the other ranks.
     #[doc(hidden)]
     pub fn collective(&self, collective: Collective) {
         *self.described.lock().unwrap_or_else(PoisonError::into_inner) = Some(collective);
@@ -249,8 +255,8 @@ impl fmt::Debug for CallStream {
     }
 }
 
-/// The context objects without events, each with true while a build uses it. They are never dropped, since a drop would end
-/// the user's context.
+/// The context objects without event tracking. True while a build uses the object. Never dropped, since a drop
+/// would end the user's context.
 static OBJECTS: Mutex<Vec<(Arc<CudaContext>, bool)>> = Mutex::new(Vec::new());
 
 /// Returns an object of a context that no other build uses.
@@ -261,7 +267,7 @@ fn unused(ctx: &CudaContext) -> Outcome<Arc<CudaContext>> {
         return Ok(object.clone());
     }
     let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
-    // SAFETY: buffers are made through this object only for addresses that the graph orders itself.
+    // SAFETY: buffers made through this object are only at addresses whose uses the graph itself orders.
     unsafe { made.disable_event_tracking() };
     objects.push((made.clone(), true));
     Ok(made)
@@ -280,7 +286,7 @@ pub struct CaptureStream {
 }
 
 impl CaptureStream {
-    /// Creates a stream of a context, which must be current. No stream waits for it.
+    /// Creates a stream in a context, which must be current. Other streams never wait for it implicitly.
     pub fn new(driver: &Driver, ctx: &Arc<CudaContext>) -> Outcome<CaptureStream> {
         let raw = driver.create_stream()?;
         let object = match unused(ctx) {
@@ -290,7 +296,7 @@ impl CaptureStream {
                 return Err(failure);
             }
         };
-        // SAFETY: the stream is destroyed once nobody else holds this object.
+        // SAFETY: the stream is destroyed only when nobody else holds this object.
         let stream = unsafe { object.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) };
         Ok(CaptureStream {
             raw,
@@ -301,17 +307,16 @@ impl CaptureStream {
         })
     }
 
-    /// Returns the handle.
     pub fn raw(&self) -> Stream {
         self.raw
     }
 
-    /// Returns the stream as bodies receive it.
+    /// Returns the stream that bodies receive.
     pub fn stream(&self) -> &CallStream {
         &self.stream
     }
 
-    /// Returns and clears the failure of a call that could not return it, such as one in a drop.
+    /// Returns and clears the failure of a call that could not report it, such as one in a drop.
     pub fn take_failure(&self) -> Option<Failure> {
         self.object
             .check_err()
@@ -319,7 +324,7 @@ impl CaptureStream {
             .map(|error| Failure { call: "a call in a drop", code: code_of(error.0) })
     }
 
-    /// Leaks the stream. Called if it may be capturing for ever.
+    /// Marks the stream to be leaked. For a stream that may never stop capturing.
     pub fn lose(&mut self) {
         self.lost = true;
     }
@@ -342,23 +347,23 @@ impl Drop for CaptureStream {
     }
 }
 
-/// The memory of a parameter of a library call, as a buffer of cudarc without events.
+/// The memory of a library call's parameter, as a cudarc buffer without events.
 pub struct CallBuffer<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> CallBuffer<T> {
-    /// Returns a buffer of `len` elements, which the graph owns or borrows.
+    /// Returns a buffer of `len` elements that the graph owns or borrows.
     pub(crate) fn new(stream: &CaptureStream, address: u64, len: u64) -> CallBuffer<T> {
-        // SAFETY: its uses are captured and run while the allocation lives; it never frees the allocation.
+        // SAFETY: its uses are captured and run while the allocation lives, and it never frees the allocation.
         let buffer = unsafe { stream.stream.upgrade_device_ptr(address, host_size(len)) };
         CallBuffer(ManuallyDrop::new(buffer))
     }
 
-    /// Returns the view that is passed to the body.
+    /// Returns the view that the body receives.
     pub fn view(&self) -> CudaView<'_, T> {
         self.0.as_view()
     }
 
-    /// Returns the mutable view that is passed to the body.
+    /// Returns the mutable view that the body receives.
     pub fn view_mut(&mut self) -> CudaViewMut<'_, T> {
         self.0.as_view_mut()
     }

@@ -1,4 +1,5 @@
-//! The driver's entry points, the check for a driver that is new enough, and its error texts and log.
+//! Resolves the driver's entry points, checks that the driver is new enough, and reads its error texts and its
+//! log.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -15,11 +16,12 @@ use super::params::{
     SemaphoreParams,
 };
 
-/// The oldest CUDA version that is supported.
+/// The oldest supported CUDA version.
 pub const NEEDED: (u32, u32) = (12, 4);
 
 macro_rules! entry_points {
-    (needed { $($name:ident($($type:ty),*);)* } exported { $($symbol:ident($($part:ty),*);)* } optional { $($newer:ident = $version:literal($($kind:ty),*);)* }) => {
+    (needed { $($name:ident($($type:ty),*);)* } exported { $($symbol:ident($($part:ty),*);)* }
+        optional { $($newer:ident = $version:literal($($kind:ty),*);)* }) => {
         /// The driver's entry points.
         #[allow(non_snake_case)]
         pub struct Driver {
@@ -36,7 +38,8 @@ macro_rules! entry_points {
 
         impl Driver {
             fn resolve() -> Outcome<Driver> {
-                // SAFETY: each address is that of the function of the same name, whose C signature is the field's type.
+                // SAFETY: each address is that of the function of the same name, whose C signature is the
+                // field's type.
                 Ok(unsafe { Driver {
                     $($name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> u32>(
                         find(stringify!($name), 12040)?),)*
@@ -65,8 +68,8 @@ fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
     if code_of(code) == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
 }
 
-/// Returns the address of a symbol that the library exports. Used for symbols of the simulated driver alone, and for names
-/// with a version suffix, which not every version of `cuGetProcAddress` accepts.
+/// Returns the address of a symbol that the library exports. Only for symbols of the simulated driver, and for
+/// names with a version suffix, which not every version of `cuGetProcAddress` accepts.
 pub(super) fn exported(name: &CStr) -> Option<*mut c_void> {
     let library = library();
     if library.is_null() {
@@ -180,7 +183,8 @@ entry_points! {
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
         cuStreamGetCaptureInfo_v2(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut usize);
-        cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut *const EdgeData, *mut usize);
+        cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node,
+            *mut *const EdgeData, *mut usize);
     }
     optional {
         cuMemHostAlloc = 12040(*mut *mut c_void, usize, u32);
@@ -206,7 +210,8 @@ entry_points! {
         cuLinkDestroy = 12040(usize);
         cuMemPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize, usize, u64, Stream);
         cuMemDiscardBatchAsync = 13000(*mut u64, *mut usize, usize, u64, Stream);
-        cuMemDiscardAndPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize, usize, u64, Stream);
+        cuMemDiscardAndPrefetchBatchAsync = 13000(*mut u64, *mut usize, usize, *mut MemLocation, *mut usize,
+            usize, u64, Stream);
         cuLogsCurrent = 12090(*mut u32, u32);
         cuLogsDumpToMemory = 12090(*mut u32, *mut c_char, *mut usize, u32);
     }
@@ -214,8 +219,8 @@ entry_points! {
 
 macro_rules! call {
     ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: the handles and addresses are live (see the module's docs); pointers are to locals of the types that the
-        // entry point expects.
+        // SAFETY: the handles and addresses are live (see the module's docs). Pointers are to locals of the
+        // types that the entry point expects.
         let code = unsafe { ($driver.$name)($($argument),*) };
         if code == 0 { Ok(()) } else { Err(Failure { call: stringify!($name), code }) }
     }};
@@ -239,20 +244,20 @@ pub(super) use {call, call_newer};
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 
-/// The CUDA version of that driver.
+/// The driver's CUDA version.
 static VERSION: OnceLock<(u32, u32)> = OnceLock::new();
 
 impl Driver {
-    /// Returns true if the driver has a CUDA version, or a later one.
+    /// Returns true if the driver has this CUDA version or a later one.
     pub fn has_version(&self, version: (u32, u32)) -> bool {
         *VERSION.get().unwrap_or(&NEEDED) >= version
     }
 }
 
-/// The reason that there is no driver to use.
+/// The reason that no driver can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The library of that name cannot be loaded.
+    /// The library of this name could not be loaded.
     NoDriver(&'static str),
     /// The driver has this CUDA version, which is older than [`NEEDED`].
     TooOld((u32, u32)),
@@ -260,7 +265,7 @@ pub enum Unavailable {
     Failed(Failure),
 }
 
-/// Returns the driver if one is installed and new enough. A failure is not cached: the next call tries again.
+/// Returns the driver if it is installed and new enough. Failures are not cached: the next call tries again.
 pub fn driver() -> Result<&'static Driver, Unavailable> {
     if let Some(driver) = DRIVER.get() {
         return Ok(driver);
@@ -274,7 +279,8 @@ pub fn driver() -> Result<&'static Driver, Unavailable> {
     Ok(DRIVER.get_or_init(|| driver))
 }
 
-/// Returns the CUDA version of the driver. Checks its presence first, since cudarc's own calls panic without a driver.
+/// Returns the driver's CUDA version. Checks its presence first, since cudarc's own calls panic without a
+/// driver.
 pub fn version() -> Result<(u32, u32), Unavailable> {
     if library().is_null() {
         return Err(Unavailable::NoDriver(LIBRARIES[LIBRARIES.len() - 1]));
@@ -305,13 +311,14 @@ unsafe extern "system" {
     fn GetProcAddress(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// Returns the handle of the driver's library, or null. It is opened here by the names that cudarc uses, because cudarc has
-/// no presence check if another crate makes it link the driver. A library that is loaded already is found by its SONAME.
+/// Returns the handle of the driver's library, or null. Opens it by the names that cudarc uses: cudarc itself
+/// cannot check its presence if another crate makes it link the driver. A library that is loaded already is
+/// found by its SONAME.
 fn library() -> *mut c_void {
     for name in LIBRARIES {
         let mut text = [0u8; 32];
         text[..name.len()].copy_from_slice(name.as_bytes());
-        // SAFETY: the name ends with a nul; opening a CUDA driver runs only its initialisers.
+        // SAFETY: the name ends with a nul. Opening a CUDA driver runs only its initialisers.
         #[cfg(not(windows))]
         let library = unsafe { dlopen(text.as_ptr().cast(), 1) };
         #[cfg(windows)]
@@ -357,7 +364,7 @@ pub fn mark_log(driver: &Driver) {
     }
 }
 
-/// Returns the text that the driver has written to its log since the mark; empty if there is no log.
+/// Returns the text that the driver has written to its log since the mark. Empty if there is no log.
 pub fn log_since_mark() -> String {
     let Some(dump) = DRIVER.get().and_then(|driver| driver.cuLogsDumpToMemory) else { return String::new() };
     let mut mark = LOG_MARK.load(Ordering::Relaxed);

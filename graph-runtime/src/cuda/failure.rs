@@ -1,4 +1,4 @@
-//! Failures of driver calls, and the error codes that the runtime distinguishes.
+//! [`Failure`]: a failed driver call, and the error codes that the runtime distinguishes.
 
 use cudarc::driver::{CudaContext, DriverError, sys};
 
@@ -22,8 +22,8 @@ pub const INVALID_PTX: u32 = 218;
 pub const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// `CUDA_ERROR_CAPTURED_EVENT`: the event was last recorded in a capture.
 pub const CAPTURED_EVENT: u32 = 907;
-/// `CUDA_ERROR_STREAM_CAPTURE_UNJOINED`: another stream in the capture has work that the capturing stream does not wait
-/// for.
+/// `CUDA_ERROR_STREAM_CAPTURE_UNJOINED`: another captured stream has work that the capturing stream does not
+/// wait for.
 pub const CAPTURE_UNJOINED: u32 = 904;
 /// `CUDA_ERROR_UNKNOWN`.
 pub const UNKNOWN: u32 = 999;
@@ -32,10 +32,10 @@ const NOT_PERMITTED: u32 = 800;
 /// `CUDA_ERROR_NOT_SUPPORTED`.
 pub const NOT_SUPPORTED: u32 = 801;
 
-/// A driver call that failed.
+/// A failed driver call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The call.
+    /// The name of the call.
     pub call: &'static str,
     /// Its error code.
     pub code: u32,
@@ -47,12 +47,12 @@ impl Failure {
         Failure { call, code: code_of(error.0) }
     }
 
-    /// Returns the failure of an allocation without device memory left.
+    /// Returns the failure of an allocation that exceeds the device memory.
     pub fn out_of_memory(call: &'static str) -> Failure {
         Failure { call, code: OUT_OF_MEMORY }
     }
 
-    /// Returns the failure of a use that is refused before the driver is called.
+    /// Returns the failure of a use that is rejected without a driver call.
     pub fn not_permitted(call: &'static str) -> Failure {
         Failure { call, code: NOT_PERMITTED }
     }
@@ -62,11 +62,11 @@ impl Failure {
         self.code == OUT_OF_MEMORY
     }
 
-    /// Returns true if the failure ends all work of the context: a fault of a kernel, or the end of the context itself. All
-    /// later calls then fail with it, and nothing is in flight any more.
+    /// Returns true if the failure destroys the context: a fault of a kernel, or the end of the context itself.
+    /// All later calls fail with it too, and nothing is in flight any more.
     pub fn ends_the_context(self) -> bool {
-        // Uncorrectable ECC and NVLink errors, an illegal address, a timeout, a destroyed context, an assertion, faults of
-        // instructions and addresses, a failed launch, CUDA_ERROR_DEINITIALIZED.
+        // Uncorrectable ECC and NVLink errors, illegal address, timeout, destroyed context, assertion, faulty
+        // instructions and addresses, failed launch, CUDA_ERROR_DEINITIALIZED.
         matches!(self.code, 4 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)
     }
 
@@ -128,7 +128,7 @@ pub fn known(code: u32) -> Option<&'static DriverError> {
     KNOWN.iter().find(|error| code_of(error.0) == code)
 }
 
-/// Stores a failure that a drop cannot return in the context, as cudarc does.
+/// Records a failure that a drop cannot return in the context, as cudarc does.
 pub fn record(ctx: &CudaContext, failure: Failure) {
     let unknown = DriverError(sys::CUresult::CUDA_ERROR_UNKNOWN);
     ctx.record_err::<()>(Err(known(failure.code).copied().unwrap_or(unknown)));

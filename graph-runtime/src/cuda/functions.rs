@@ -1,4 +1,4 @@
-//! Calls about devices, modules, functions and the device's graph pool.
+//! Driver calls for device attributes, modules, functions and the device's graph memory pool.
 
 use std::ffi::{c_int, c_void};
 
@@ -17,7 +17,7 @@ impl Driver {
         Ok(u32::try_from(value).unwrap_or(0))
     }
 
-    /// Loads a module into the current context. A failure comes with the log of the driver's compiler.
+    /// Loads a module into the current context. A failure has the log of the driver's compiler.
     pub fn load_module(&self, image: &[u8]) -> std::result::Result<RawModule, (Failure, String)> {
         // Text must end with a nul; for other images a trailing byte is harmless.
         let mut image = image.to_vec();
@@ -44,12 +44,12 @@ impl Driver {
         })
     }
 
-    /// Unloads a module, also during captures.
+    /// Unloads a module. Also possible during captures.
     pub fn unload_module(&self, module: RawModule) -> Outcome<()> {
         self.relaxed(|| call!(self, cuModuleUnload(module)))
     }
 
-    /// Returns a function of a module; `None` if the module has none of that name.
+    /// Returns a function of a module. `None` if there is none of that name.
     pub fn function(&self, module: RawModule, name: &str) -> Outcome<Option<Function>> {
         let mut text = name.as_bytes().to_vec();
         text.push(0);
@@ -61,7 +61,7 @@ impl Driver {
         }
     }
 
-    /// Returns the sizes of a function's parameters; `None` if the driver does not support the query.
+    /// Returns the sizes of a function's parameters, in bytes. `None` if the driver does not support the query.
     pub fn parameter_sizes(&self, function: Function) -> Outcome<Option<Vec<u64>>> {
         let mut sizes = Vec::new();
         loop {
@@ -87,7 +87,8 @@ impl Driver {
         call!(self, cuFuncSetAttribute(function, attribute, c_int::try_from(value).unwrap_or(c_int::MAX)))
     }
 
-    /// Copies the settings of a function to another: the maximum dynamic shared memory and the cache carveout.
+    /// Copies two settings from one function to another: the maximum dynamic shared memory and the
+    /// shared-memory carveout.
     pub fn copy_attributes(&self, from: Function, to: Function) -> Outcome<()> {
         // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
         for attribute in [8, 9] {
@@ -98,8 +99,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns the number of blocks with `threads` threads and `shared` bytes of dynamic shared memory that an SM holds at
-    /// once.
+    /// Returns the number of blocks of `threads` threads and `shared` bytes of dynamic shared memory that fit
+    /// on an SM at the same time.
     pub fn blocks_per_sm(&self, function: Function, threads: u32, shared: u32) -> Outcome<u32> {
         let mut blocks = 0;
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
@@ -115,19 +116,19 @@ impl Driver {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
-    /// Returns unused memory of the device's graph pool to the system.
+    /// Returns unused memory of the device's graph memory pool to the system.
     pub fn trim_graph_memory(&self, device: c_int) -> Outcome<()> {
         call!(self, cuDeviceGraphMemTrim(device))
     }
 
-    /// Returns an attribute of the device's graph pool.
+    /// Returns an attribute of the device's graph memory pool.
     pub fn graph_memory(&self, device: c_int, attribute: u32) -> Outcome<u64> {
         let mut value = 0u64;
         call!(self, cuDeviceGetGraphMemAttribute(device, attribute, (&raw mut value).cast()))?;
         Ok(value)
     }
 
-    /// Resets a high-water mark of the device's graph pool to the current value.
+    /// Resets a high-water mark of the device's graph memory pool to the current value.
     pub fn reset_graph_memory(&self, device: c_int, attribute: u32) -> Outcome<()> {
         let mut value = 0u64;
         call!(self, cuDeviceSetGraphMemAttribute(device, attribute, (&raw mut value).cast()))

@@ -1,4 +1,4 @@
-//! Calls about graphs.
+//! Driver calls that build, instantiate, launch and update graphs.
 
 use std::ffi::c_int;
 
@@ -16,11 +16,11 @@ use super::params::{
 /// The kind of a conditional node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branching {
-    /// Its first body runs for a condition that is not 0; its second, if there is one, for 0.
+    /// The first body runs if the condition is not 0. The second, if it exists, runs if it is 0.
     If,
-    /// Its body runs until the condition is 0.
+    /// The body runs repeatedly until the condition is 0.
     While,
-    /// The body of the condition's number runs, if there is one.
+    /// The condition selects the body by its index. An index out of range runs none.
     Switch,
 }
 
@@ -61,7 +61,7 @@ impl Driver {
         let params = kernel_params(launch, values, scratch);
         call!(self, cuGraphAddKernelNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
         if launch.cooperative {
-            // CU_LAUNCH_ATTRIBUTE_COOPERATIVE, whose value is an integer in a union of 64 bytes.
+            // CU_LAUNCH_ATTRIBUTE_COOPERATIVE. Its value is an integer in a union of 64 bytes.
             call!(self, cuGraphKernelNodeSetAttribute(node, 2, &[1, 0, 0, 0, 0, 0, 0, 0]))?;
         }
         Ok(node)
@@ -72,8 +72,9 @@ impl Driver {
         self.cuGraphAddDependencies_v2.is_some()
     }
 
-    /// Adds a programmatic edge between two kernel nodes, from the launch-order port (all blocks of `from` have begun) if
-    /// `launch_order`, else from the programmatic port. `to` must run `griddepcontrol.wait` first.
+    /// Adds a programmatic edge between two kernel nodes. It starts at the launch-order port (all blocks of
+    /// `from` have begun) if `launch_order` is true, otherwise at the programmatic port. `to` must execute
+    /// `griddepcontrol.wait` first.
     pub fn add_programmatic_edge(
         &self,
         graph: RawGraph,
@@ -93,7 +94,8 @@ impl Driver {
         }
     }
 
-    /// Adds a node of a copy of a graph, which may be destroyed then. Returns it with the nodes of the copy.
+    /// Adds a child-graph node with a copy of `child`, which may be destroyed afterwards. Returns the node and
+    /// the copied nodes.
     pub fn add_child(&self, graph: RawGraph, after: &[Node], child: RawGraph) -> Outcome<(Node, Vec<Node>)> {
         let (mut node, mut copy) = (Node::NONE, RawGraph::NONE);
         call!(self, cuGraphAddChildGraphNode(&mut node, graph, after.as_ptr(), after.len(), child))?;
@@ -118,8 +120,8 @@ impl Driver {
         Ok(node)
     }
 
-    /// Adds an alloc node of memory of a device that others can access, too. Returns it with the address of its allocation, which is
-    /// the same at each launch.
+    /// Adds an alloc node for memory of a device that the devices `others` can access too. Returns the node and
+    /// the address, which is the same in each launch.
     pub fn add_alloc(
         &self,
         graph: RawGraph,
@@ -130,7 +132,7 @@ impl Driver {
     ) -> Outcome<(Node, u64)> {
         let mut node = Node::NONE;
         let accesses: Vec<Access> = others.iter().map(|&other| Access::of(other)).collect();
-        // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE
+        // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE.
         let mut params = AllocParams {
             allocation_type: 1,
             handle_types: 0,
@@ -167,14 +169,15 @@ impl Driver {
         Ok(node)
     }
 
-    /// Creates the handle of a condition whose value a kernel of the graph sets, before its node runs.
+    /// Creates the handle of a condition. A kernel of the graph must set its value before the conditional node
+    /// runs.
     pub fn create_condition(&self, graph: RawGraph, ctx: Context) -> Outcome<u64> {
         let mut handle = 0;
         call!(self, cuGraphConditionalHandleCreate(&mut handle, graph, ctx, 0, 0))?;
         Ok(handle)
     }
 
-    /// Adds a conditional node with that many bodies, and returns it and the bodies.
+    /// Adds a conditional node with `bodies` bodies. Returns the node and the graphs of its bodies.
     pub fn add_condition(
         &self,
         graph: RawGraph,
@@ -199,18 +202,19 @@ impl Driver {
         };
         let mut node = Node::NONE;
         let params_of_node = (&raw mut params).cast();
-        // SAFETY: the nodes are the graph's; the pointers are to locals, and the parameters have the layout of a conditional node's.
-        // The edges are full ones.
+        // SAFETY: the nodes belong to the graph. The pointers are to locals, and the parameters have the layout
+        // of a conditional node's. Without edge data all edges are full.
         let code =
             unsafe { add(&mut node, graph, after.as_ptr(), std::ptr::null(), after.len(), params_of_node) };
         if code != 0 || params.graphs.is_null() {
             return Err(Failure { call: CALL, code: if code == 0 { INVALID_VALUE } else { code } });
         }
-        // SAFETY: the driver has set the pointer to an array of as many graphs as there are bodies, which lives as long as the node.
+        // SAFETY: the driver has set the pointer to an array with one graph per body, which lives as long as
+        // the node.
         Ok((node, unsafe { std::slice::from_raw_parts(params.graphs, size(bodies)) }.to_vec()))
     }
 
-    /// Instantiates a graph. A failure comes with the node that the driver reports, or the null handle.
+    /// Instantiates a graph. A failure has the node that the driver reports, or the null handle.
     pub fn instantiate(&self, graph: RawGraph) -> std::result::Result<RawExec, (Failure, Node)> {
         let mut exec = RawExec::NONE;
         let mut params = InstantiateParams { flags: 0, upload_stream: 0, error_node: Node::NONE, result: 0 };
@@ -225,12 +229,12 @@ impl Driver {
         Ok(exec)
     }
 
-    /// Destroys an instantiated graph. The driver itself waits for launches in flight.
+    /// Destroys an instantiated graph. The driver waits for launches in flight.
     pub fn destroy_exec(&self, exec: RawExec) -> Outcome<()> {
         call!(self, cuGraphExecDestroy(exec))
     }
 
-    /// Maps an instantiated graph's memory and uploads the graph to the device.
+    /// Maps the memory of an instantiated graph, and uploads the graph to the device.
     pub fn upload(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
         call!(self, cuGraphUpload(exec, stream))
     }
@@ -240,7 +244,7 @@ impl Driver {
         call!(self, cuGraphLaunch(exec, stream))
     }
 
-    /// Changes a kernel node of an instantiated graph.
+    /// Updates a kernel node of an instantiated graph.
     pub fn set_kernel(
         &self,
         exec: RawExec,
@@ -257,7 +261,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Changes a memset node of an instantiated graph.
+    /// Updates a memset node of an instantiated graph.
     pub fn set_fill(
         &self,
         exec: RawExec,
@@ -274,7 +278,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Changes a memcpy node of an instantiated graph.
+    /// Updates a memcpy node of an instantiated graph.
     pub fn set_copy(
         &self,
         exec: RawExec,

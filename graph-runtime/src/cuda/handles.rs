@@ -1,4 +1,4 @@
-//! The driver's handles, as plain numbers.
+//! The driver's handles as plain numbers.
 
 use cudarc::driver::{CudaContext, CudaStream};
 
@@ -56,7 +56,8 @@ impl Stream {
         self.0 <= 2
     }
 
-    /// Returns true for the per-thread default stream: one handle that stands for another stream on each thread.
+    /// Returns true for the per-thread default stream: one handle that denotes a different stream on each
+    /// thread.
     pub fn is_per_thread(self) -> bool {
         self.0 == 2
     }

@@ -1,7 +1,8 @@
-//! Functions of the program that host nodes call.
+//! Host nodes: the user's functions that they call, with their data and their panics.
 //!
-//! A host node keeps a pointer to a [`HostCall`]. The driver calls it on a thread of its own, once a launch and never twice at a
-//! time; a lock makes sure of that. A panic does not leave the call: it is kept for the next call of the exec.
+//! A host node keeps a pointer to a [`HostCall`]. The driver calls it on a thread of its own, once per launch,
+//! and never concurrently; a lock ensures that. A panic does not unwind into the driver: it is kept, and the
+//! exec's next call returns it.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -15,10 +16,10 @@ use super::failure::{Failure, Outcome};
 use super::handles::{Node, RawExec, RawGraph};
 use super::params::HostParams;
 
-/// Elements of a buffer.
+/// A range of elements in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ElementRange {
-    /// The address of the first.
+    /// The address of the first element.
     pub address: u64,
     /// The number of elements.
     pub len: u64,
@@ -36,21 +37,23 @@ impl fmt::Debug for HostMemory<'_> {
 }
 
 impl<'m> HostMemory<'m> {
-    /// Returns the elements of a buffer that the statement reads. Generated code passes the element type of its declaration.
+    /// Returns the elements of a buffer that the statement reads. Generated code passes the declared element
+    /// type as `T`.
     #[must_use]
     pub fn slice<T>(&self, index: u32) -> &'m [T] {
         let (address, len) = self.range(index);
-        // SAFETY: the pinned memory of an operand, which lives until the launch is over, has that many elements of the type; the
-        // graph orders the statement after all that writes them and before the next write.
+        // SAFETY: the range is in an operand's pinned memory, which lives until the launch is over and has that
+        // many elements of type `T`. The graph orders the statement after all writes of them and before the
+        // next write.
         unsafe { std::slice::from_raw_parts(address, len) }
     }
 
-    /// Returns the elements of a buffer that the statement writes, once.
+    /// Returns the elements of a buffer that the statement writes. Must be called once per buffer and run.
     #[must_use]
     pub fn slice_mut<T>(&self, index: u32) -> &'m mut [T] {
         let (address, len) = self.range(index);
-        // SAFETY: as above. The graph orders the statement with all other uses of these elements, and its own buffers do not
-        // overlap where it writes one (CW201).
+        // SAFETY: as above. The graph orders the statement with all other uses of these elements. If the
+        // statement writes one of its buffers, they do not overlap (CW201).
         unsafe { std::slice::from_raw_parts_mut(address, len) }
     }
 
@@ -71,7 +74,7 @@ pub fn host_work(work: impl FnMut(&HostMemory<'_>) + Send + 'static) -> HostWork
     Arc::new(Mutex::new(work))
 }
 
-/// The first panic of a graph's host statements that no call has returned yet: the number of the statement, and the message.
+/// The first unreported panic of a graph's host statements: the number of the statement, and the message.
 #[derive(Debug, Default)]
 pub struct HostFaults {
     any: AtomicBool,
@@ -79,7 +82,7 @@ pub struct HostFaults {
 }
 
 impl HostFaults {
-    /// Returns the panic and forgets it.
+    /// Returns the panic, and clears it.
     pub fn take(&self) -> Option<(u32, String)> {
         if !self.any.load(Ordering::Acquire) {
             return None;
@@ -95,14 +98,14 @@ impl HostFaults {
             (_, Some(text)) => text.clone(),
             _ => "a value that is no text".to_owned(),
         };
-        // Its drop is the program's, and may panic.
+        // Dropping the payload runs the user's code, which may panic again.
         std::mem::forget(payload);
         self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((statement, text));
         self.any.store(true, Ordering::Release);
     }
 }
 
-/// A function with the buffers that it is given: the data of a host node.
+/// A function with its buffers: the data of a host node.
 pub struct HostCall {
     work: HostWork,
     buffers: Vec<ElementRange>,
@@ -118,7 +121,7 @@ impl fmt::Debug for HostCall {
 }
 
 impl HostCall {
-    /// Returns the call of a statement's function with buffers.
+    /// Returns the call of a statement's function with these buffers.
     pub fn new(
         work: HostWork,
         buffers: Vec<ElementRange>,
@@ -128,7 +131,7 @@ impl HostCall {
         Arc::new(HostCall { work, buffers, statement, faults, begun: AtomicBool::new(false) })
     }
 
-    /// Returns true once a launch has called it: all earlier launches of the exec are over then.
+    /// Returns true once a launch has called it. Then all earlier launches of the exec are over.
     pub fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Acquire)
     }
@@ -164,7 +167,8 @@ impl Driver {
         Ok(node)
     }
 
-    /// Changes a host node of an instantiated graph. The old call must be kept until the launches in flight are over.
+    /// Updates a host node of an instantiated graph. The old call must be kept until the launches in flight are
+    /// over.
     pub fn set_host(&self, exec: RawExec, node: Node, call: &Arc<HostCall>) -> Outcome<()> {
         let params = host_params(call);
         call!(self, cuGraphExecHostNodeSetParams(exec, node, &params))

@@ -1,5 +1,5 @@
-//! The driver's linker, by which PTX becomes machine code that can be kept. Unlike a load, it holds no lock while it compiles, so that
-//! threads compile side by side.
+//! The driver's linker, which compiles PTX to machine code that can be stored. Unlike loading PTX, it holds no
+//! lock while it compiles, so threads can compile in parallel.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -10,7 +10,7 @@ use super::failure::{Failure, NOT_FOUND, Outcome};
 /// `CU_JIT_INPUT_PTX`
 const PTX: u32 = 1;
 
-/// A linker's state. Its drop destroys it.
+/// The state of a linker. Destroyed when dropped.
 struct Linker<'d> {
     driver: &'d Driver,
     state: usize,
@@ -19,14 +19,15 @@ struct Linker<'d> {
 impl Drop for Linker<'_> {
     fn drop(&mut self) {
         if let Some(destroy) = self.driver.cuLinkDestroy {
-            // SAFETY: the state was created by the driver and is destroyed once. A failure leaves nothing to do.
+            // SAFETY: the driver has created the state, and it is destroyed once. A failure is ignored.
             let _ = unsafe { destroy(self.state) };
         }
     }
 }
 
 impl Driver {
-    /// Compiles PTX for the current context's device, and returns the machine code. May be called on several threads at once.
+    /// Compiles PTX for the device of the current context, and returns the machine code. Threads may call this
+    /// concurrently.
     pub fn link(&self, text: &str) -> Outcome<Vec<u8>> {
         let missing = |call| Failure { call, code: NOT_FOUND };
         let create = self.cuLinkCreate.ok_or(missing("cuLinkCreate"))?;

@@ -1,4 +1,4 @@
-//! Calls about managed memory, and its elements on the host.
+//! Driver calls for managed memory, and access to its elements on the host.
 
 use std::ffi::c_int;
 use std::ops::Deref;
@@ -13,17 +13,17 @@ use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Stream};
 use super::params::{MemLocation, host_size};
 
-/// `CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY`: the device allocates managed memory.
+/// `CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY`: the device can allocate managed memory.
 pub const MANAGED_MEMORY: u32 = 83;
-/// `CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS`: host and device access managed memory at the same time.
+/// `CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS`: host and device may access managed memory at the same time.
 pub const CONCURRENT_MANAGED_ACCESS: u32 = 89;
 
-/// The streams that managed memory is accessible from, as `cuMemAllocManaged` and `cuStreamAttachMemAsync` take them.
+/// The streams that may access managed memory. A flag of `cuMemAllocManaged` and `cuStreamAttachMemAsync`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Association {
     /// `CU_MEM_ATTACH_GLOBAL`: all streams of all devices.
     Global,
-    /// `CU_MEM_ATTACH_HOST`: none, on devices without concurrent access.
+    /// `CU_MEM_ATTACH_HOST`: no stream, on devices without concurrent access.
     Host,
     /// `CU_MEM_ATTACH_SINGLE`: one stream.
     Single,
@@ -44,14 +44,14 @@ unsafe extern "C" {
     fn sysconf(name: c_int) -> std::ffi::c_long;
 }
 
-/// Returns the size of the host's pages in bytes, to which the driver rounds ranges of managed memory.
+/// Returns the page size of the host in bytes. The driver rounds ranges of managed memory to pages.
 pub fn page_size() -> u64 {
     #[cfg(target_os = "linux")]
     const PAGE_SIZE: c_int = 30;
     #[cfg(all(not(windows), not(target_os = "linux")))]
     const PAGE_SIZE: c_int = 29;
     #[cfg(not(windows))]
-    // SAFETY: the call reads one number of the system.
+    // SAFETY: the call only returns a number.
     let size = u64::try_from(unsafe { sysconf(PAGE_SIZE) }).ok();
     #[cfg(windows)]
     let size = None;
@@ -59,18 +59,18 @@ pub fn page_size() -> u64 {
 }
 
 impl Driver {
-    /// Sets the streams that a whole allocation of managed memory is accessible from, in the order of a stream.
+    /// Sets the streams that may access an allocation of managed memory, in stream order.
     pub fn attach(&self, stream: Stream, base: u64, to: Association) -> Outcome<()> {
         call!(self, cuStreamAttachMemAsync(stream, base, 0, to.flag()))
     }
 
-    /// Writes zeros in the order of a stream.
+    /// Writes zeros in stream order.
     pub fn zero(&self, address: u64, bytes: u64, stream: Stream) -> Outcome<()> {
         call!(self, cuMemsetD8Async(address, 0, host_size(bytes), stream))
     }
 }
 
-/// An allocation of managed memory, which is freed when it is dropped. No use may be in flight then.
+/// An allocation of managed memory. Freed when dropped; no use may be in flight then.
 #[derive(Debug)]
 struct Allocation {
     driver: &'static Driver,
@@ -96,16 +96,16 @@ impl Drop for Allocation {
     }
 }
 
-/// Managed memory that begins at a page of the host and has its pages to itself.
+/// Managed memory that starts at a host page and shares no page with other memory.
 pub struct ManagedMemory<T> {
-    /// Dropped before the memory.
+    /// Declared first: it must be dropped before the memory.
     slice: Made<T>,
     allocation: Allocation,
 }
 
 impl<T> ManagedMemory<T> {
-    /// Allocates `len` elements in the context of a stream, which must be current. `bytes` is a multiple of the size of a page
-    /// that they fit into.
+    /// Allocates `len` elements in the context of a stream, which must be current. `bytes` must be a multiple
+    /// of the page size and large enough for the elements.
     pub fn new(
         driver: &'static Driver,
         stream: &Arc<CudaStream>,
@@ -129,7 +129,7 @@ impl<T> ManagedMemory<T> {
         self.allocation.base.next_multiple_of(page)
     }
 
-    /// Returns the address that the driver allocated, before the address of the elements by less than a page.
+    /// Returns the address that the driver returned. It is less than a page before the address of the elements.
     pub fn base(&self) -> u64 {
         self.allocation.base
     }
@@ -143,24 +143,24 @@ impl<T> Deref for ManagedMemory<T> {
     }
 }
 
-/// Returns the elements of live managed memory on the host. No device may write them while the slice exists, and all must be
-/// written.
+/// Returns the elements of live managed memory on the host. All must be initialised, and no device may write
+/// them while the slice exists.
 pub fn host_elements<'m, T>(address: u64, len: usize) -> &'m [T] {
     // SAFETY: required by the caller; managed memory has the same address on the host.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(host_size(address)), len) }
 }
 
-/// Returns the elements of live managed memory on the host. Nothing else may use them while the slice exists, and all must be
-/// written.
+/// Returns the elements of live managed memory on the host. All must be initialised, and nothing else may use
+/// them while the slice exists.
 pub fn host_elements_mut<'m, T>(address: u64, len: usize) -> &'m mut [T] {
     // SAFETY: required by the caller; managed memory has the same address on the host.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(host_size(address)), len) }
 }
 
-/// Copies the first elements of a new allocation from the host, where no device uses it. `None` writes zeros.
+/// Initialises a new allocation from the host, with `elements` or zeros. No device may use it yet.
 pub fn write_first<T>(address: u64, len: usize, elements: Option<&[T]>) {
     let to = std::ptr::with_exposed_provenance_mut::<T>(host_size(address));
-    // SAFETY: the allocation has `len` elements, nothing else uses it yet, and the elements lie elsewhere.
+    // SAFETY: the allocation has `len` elements, nothing else uses it yet, and `elements` does not overlap it.
     match elements {
         Some(elements) => unsafe {
             std::ptr::copy_nonoverlapping(elements.as_ptr(), to, elements.len().min(len));
@@ -169,7 +169,8 @@ pub fn write_first<T>(address: u64, len: usize, elements: Option<&[T]>) {
     }
 }
 
-/// Returns the bytes of `len` elements, rounded up to whole pages; `None` if no address space has as many.
+/// Returns the size of `len` elements in bytes, rounded up to whole pages. `None` if it exceeds the address
+/// space.
 pub fn whole_pages<T>(len: usize) -> Option<u64> {
     let bytes = wide(len).checked_mul(wide(size_of::<T>()))?;
     bytes.checked_next_multiple_of(page_size()).filter(|&bytes| bytes <= wide(isize::MAX.unsigned_abs()))
@@ -178,16 +179,16 @@ pub fn whole_pages<T>(len: usize) -> Option<u64> {
 /// A `CUmem_advise`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// The memory is mostly read: readers get copies of its pages.
+    /// If true, the memory is mostly read: readers get copies of its pages.
     ReadMostly(bool),
-    /// The place where its pages are kept, if possible.
+    /// The location where its pages should be kept.
     Preferred(Option<MemLocation>),
-    /// A processor that has its pages mapped, as long as it can, or not any more.
+    /// If true, the processor should keep the pages mapped.
     AccessedBy(MemLocation, bool),
 }
 
 impl Advice {
-    /// Returns the number of the advice, and its location. The driver ignores that of some advice.
+    /// Returns the number of the advice, and its location, which the driver ignores for some advice.
     fn raw(self) -> (u32, MemLocation) {
         let none = MemLocation::new(2, 0);
         match self {
@@ -201,20 +202,21 @@ impl Advice {
     }
 }
 
-/// The advice on a range of managed memory, and the place where it was last prefetched to.
+/// The attributes of a range of managed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeAttributes {
-    /// True if all of it is mostly read.
+    /// True if the whole range is advised as mostly read.
     pub read_mostly: bool,
-    /// The preferred place, if all of it has the same.
+    /// The preferred location, if the whole range has the same one.
     pub preferred: MemLocation,
-    /// The place of the last prefetch, if all of it has the same.
+    /// The location of the last prefetch, if the whole range has the same one.
     pub prefetched: MemLocation,
-    /// The processors that have all of it mapped: ordinals of devices, and -1 for the host.
+    /// The processors for which the whole range is advised as accessed: ordinals of devices, and -1 for the
+    /// host.
     pub accessed_by: Vec<c_int>,
 }
 
-/// Returns the attribute of a device by its ordinal.
+/// Returns an attribute of the device with this ordinal.
 pub fn attribute_of(driver: &Driver, ordinal: c_int, attribute: u32) -> Outcome<u32> {
     let device =
         cudarc::driver::result::device::get(ordinal).map_err(|error| Failure::of("cuDeviceGet", error))?;
@@ -223,7 +225,8 @@ pub fn attribute_of(driver: &Driver, ordinal: c_int, attribute: u32) -> Outcome<
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Waits on the host for all work of all devices that cannot access managed memory while the host does. The current context stays.
+/// Waits on the host for all work of all devices without concurrent access. Leaves the current context
+/// unchanged.
 pub fn synchronize_devices_without_concurrent_access(driver: &'static Driver) -> Outcome<()> {
     let current = driver.current_context()?;
     let waited = (0..device_count()?).try_for_each(|ordinal| {
@@ -236,7 +239,7 @@ pub fn synchronize_devices_without_concurrent_access(driver: &'static Driver) ->
         if active == 0 {
             return Ok(());
         }
-        // It exists, so that none is created.
+        // The primary context is active, so this only retains it.
         let ctx = CudaContext::new(cuweave_core::index::size(ordinal.unsigned_abs()))
             .map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
         driver.enter(Context::of(&ctx))?;
@@ -252,7 +255,7 @@ pub fn device_count() -> Outcome<u32> {
     Ok(u32::try_from(count).unwrap_or(0))
 }
 
-/// Returns false if the host is known to have no NUMA node of this number.
+/// Returns false if the host is known to have no NUMA node with this number.
 pub fn may_have_node(node: u32) -> bool {
     let nodes = std::path::Path::new("/sys/devices/system/node");
     !nodes.join("node0").exists() || nodes.join(format!("node{node}")).exists()
@@ -267,7 +270,7 @@ pub struct Addresses {
     pub bytes: u64,
 }
 
-/// Returns ranges as the driver takes them.
+/// Returns the addresses and the sizes of ranges as separate lists.
 fn columns(ranges: &[Addresses]) -> (Vec<u64>, Vec<usize>) {
     ranges.iter().map(|range| (range.first, host_size(range.bytes))).unzip()
 }
@@ -279,30 +282,30 @@ impl Driver {
         let advise = self.cuMemAdvise_v2.ok_or(missing)?;
         let (number, location) = advice.raw();
         self.relaxed(|| {
-            // SAFETY: the range is one of live managed memory.
+            // SAFETY: the range is in live managed memory.
             let code = unsafe { advise(range.first, host_size(range.bytes), number, location) };
             if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
         })
     }
 
-    /// Moves managed memory to a place, in the order of a stream.
+    /// Moves managed memory to a location, in stream order.
     pub fn prefetch(&self, range: Addresses, location: MemLocation, stream: Stream) -> Outcome<()> {
         let missing = Failure { call: "cuMemPrefetchAsync_v2", code: NOT_FOUND };
         let prefetch = self.cuMemPrefetchAsync_v2.ok_or(missing)?;
-        // SAFETY: the range is one of live managed memory.
+        // SAFETY: the range is in live managed memory.
         let code = unsafe { prefetch(range.first, host_size(range.bytes), location, 0, stream) };
         if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
     }
 
-    /// Returns true if the driver discards, and moves several ranges by one call.
+    /// Returns true if the driver supports discards and batched prefetches.
     pub fn has_batches(&self) -> bool {
         self.cuMemPrefetchBatchAsync.is_some()
             && self.cuMemDiscardBatchAsync.is_some()
             && self.cuMemDiscardAndPrefetchBatchAsync.is_some()
     }
 
-    /// Moves ranges of managed memory to places, one each, in the order of a stream. With `discard` their contents are
-    /// dropped first.
+    /// Moves each range of managed memory to its location, in stream order. If `discard` is true, discards the
+    /// contents first.
     pub fn prefetch_batch(
         &self,
         ranges: &[Addresses],
@@ -319,7 +322,8 @@ impl Driver {
         let ((mut addresses, mut sizes), mut locations) = (columns(ranges), locations.to_vec());
         let mut first: Vec<usize> = (0..locations.len()).collect();
         let (count, places) = (addresses.len(), locations.len());
-        // SAFETY: the ranges are ones of live managed memory; the lists have these lengths, and live until the call returns.
+        // SAFETY: the ranges are in live managed memory. The lists have these lengths and live until the call
+        // returns.
         let code = unsafe {
             entry(
                 addresses.as_mut_ptr(),
@@ -335,7 +339,7 @@ impl Driver {
         if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
     }
 
-    /// Drops the contents of ranges of managed memory, in the order of a stream.
+    /// Discards the contents of ranges of managed memory, in stream order.
     pub fn discard(&self, ranges: &[Addresses], stream: Stream) -> Outcome<()> {
         let missing = Failure { call: "cuMemDiscardBatchAsync", code: NOT_FOUND };
         let discard = self.cuMemDiscardBatchAsync.ok_or(missing)?;
@@ -345,7 +349,7 @@ impl Driver {
         if code == 0 { Ok(()) } else { Err(Failure { code, ..missing }) }
     }
 
-    /// Returns the attributes of managed memory on a system with this number of devices.
+    /// Returns the attributes of a range of managed memory. `devices` is the number of devices in the system.
     pub fn range_attributes(&self, range: Addresses, devices: u32) -> Outcome<RangeAttributes> {
         const INVALID: c_int = -2;
         let mut numbers: [c_int; 5] = [0; 5];

@@ -1,4 +1,4 @@
-//! Calls about reserved addresses and memory mapped there.
+//! Driver calls for reserved address ranges and the memory mapped into them.
 
 use std::ffi::c_int;
 
@@ -12,27 +12,27 @@ use super::params::{Access, Properties, host_size};
 const MINIMUM: u32 = 0;
 
 impl Driver {
-    /// Returns the granularity of mappings: their sizes and addresses are multiples of it.
+    /// Returns the granularity of mappings. Sizes and addresses must be multiples of it.
     pub fn granularity(&self, device: c_int) -> Outcome<u64> {
         let mut granularity = 0;
         call!(self, cuMemGetAllocationGranularity(&mut granularity, &Properties::of(device), MINIMUM))?;
         Ok(wide(granularity).max(1))
     }
 
-    /// Reserves a range of addresses.
+    /// Reserves an address range.
     pub fn reserve(&self, bytes: u64) -> Outcome<u64> {
         let mut start = 0;
         call!(self, cuMemAddressReserve(&mut start, host_size(bytes), 0, 0, 0))?;
         Ok(start)
     }
 
-    /// Frees a whole range of addresses, which must have no mapping.
+    /// Frees a whole address range, which must have no mappings.
     pub fn free_addresses(&self, start: u64, bytes: u64) -> Outcome<()> {
         call!(self, cuMemAddressFree(start, host_size(bytes)))
     }
 
-    /// Maps new memory of a device to a part of a reserved range, and gives that device and others access. The memory lives as long
-    /// as the mapping. On failure everything is undone.
+    /// Maps new memory of a device into a reserved range, and gives that device and others access. The memory
+    /// lives as long as the mapping. On failure everything is undone.
     pub fn map(&self, device: c_int, others: &[c_int], start: u64, bytes: u64) -> Outcome<()> {
         let bytes = host_size(bytes);
         let mut handle = 0;
@@ -45,17 +45,16 @@ impl Driver {
         let set = || call!(self, cuMemSetAccess(start, bytes, accesses.as_ptr(), accesses.len()));
         let accessible = released.and_then(|()| set());
         accessible.inspect_err(|_: &Failure| {
-            // A failure of the cleanup is ignored: the first failure is returned.
             let _ = call!(self, cuMemUnmap(start, bytes));
         })
     }
 
-    /// Removes the mappings at these addresses. No use of them may be in flight.
+    /// Removes the mappings of a range. No use of them may be in flight.
     pub fn unmap(&self, start: u64, bytes: u64) -> Outcome<()> {
         call!(self, cuMemUnmap(start, host_size(bytes)))
     }
 
-    /// Returns the memory of a device in bytes.
+    /// Returns the size of a device's memory in bytes.
     pub fn total_memory(&self, device: c_int) -> Outcome<u64> {
         let mut bytes = 0;
         call!(self, cuDeviceTotalMem(&mut bytes, device))?;

@@ -1,23 +1,26 @@
-//! The calls and handles of the CUDA driver: the only module that calls it, and the only one with `unsafe`. It imports no
-//! other module of the crate.
+//! The calls and handles of the CUDA driver. Only this module calls the driver, and only it contains `unsafe`.
+//! It imports no other module of the crate.
 //!
-//! Entry points come from `cuGetProcAddress_v2`, once for the process, so that a symbol that the driver lacks is an error
-//! and no panic. They return plain numbers: a driver newer than the bindings may return errors that no enum of the bindings
-//! has. Handles are plain numbers, too. Structures are zeroed and have the sizes of the bindings.
+//! Entry points are resolved by `cuGetProcAddress_v2`, once per process, so that a symbol that the driver lacks
+//! is an error instead of a panic. They return plain numbers, because a newer driver may return errors that no
+//! enum of the bindings has. Handles are plain numbers too. Structures are zeroed and have the sizes of the
+//! bindings.
 //!
-//! The runtime upholds two rules for every call made here: a handle is used only while its owner lives, and an address is
-//! that of a live allocation of the operand or graph that it belongs to.
+//! The runtime upholds two rules for every call: a handle is used only while its owner lives, and an address
+//! belongs to a live allocation of its operand or graph.
 //!
-//! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles`: their types;
-//! - `functions`, `streams`, `mappings`, `peers`, `graphs`: the calls, by subject; `params`: the parameters of nodes;
-//!   `read`: those of nodes that were added;
-//! - `capture`: captures of a stream's work into a graph; `buffers`: conversions that open or make cudarc's own types;
-//!   `aside`: buffers dropped while their stream is capturing; `quiet`: the runtime's own context object of cudarc;
-//!   `collective`: what calls of several ranks describe; `any_bits`: element types without invalid bits;
-//!   `pointer`: element types of tables of pointers;
-//! - `managed`: managed memory, and its elements on the host;
-//! - `multicast`: multicast objects, the memory that is bound to them, and mappings of both;
-//! - `host`: functions of the program that host nodes call; `sync`: values and semaphores that nodes wait for and write;
+//! - `entry`: the entry points, and the driver's version, error texts and log; `failure`, `handles`: their
+//!   types;
+//! - `functions`, `link`, `streams`, `mappings`, `peers`, `graphs`: the calls by subject; `params`: the
+//!   parameters of nodes; `read`: the parameters of nodes that were added;
+//! - `capture`: stream captures; `buffers`: conversions from and to cudarc's types; `aside`: buffers dropped
+//!   while their stream is capturing; `quiet`: the runtime's own cudarc context object; `collective`:
+//!   descriptions of collectives; `any_bits`: element types without invalid bits; `pointer`: element types of
+//!   tables of pointers;
+//! - `managed`: managed memory and its elements on the host;
+//! - `multicast`: multicast objects, physical memory, and mappings of both;
+//! - `host`: the user's functions that host nodes call; `sync`: values and semaphores that nodes wait for and
+//!   write;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 

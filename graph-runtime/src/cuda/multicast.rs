@@ -1,4 +1,4 @@
-//! Calls about multicast objects, the memory that is bound to them, and mappings of both.
+//! Driver calls for multicast objects, the physical memory that is bound to them, and mappings of both.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use super::params::{Access, ObjectProperties, Properties, host_size};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED`: the device can be added to multicast objects.
 pub const MULTICAST_SUPPORTED: u32 = 132;
-/// The CUDA version from which memory is bound for a device that is named (`cuMulticastBindMem_v2`, `cuMulticastBindAddr_v2`).
+/// The first CUDA version in which a binding names the device (`cuMulticastBindMem_v2`,
+/// `cuMulticastBindAddr_v2`).
 const NAMES_DEVICE: (u32, u32) = (13, 1);
 
-/// The failures of bindings that have names.
+/// The failures of bindings that the runtime distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindFailure {
     /// `CUDA_ERROR_OUT_OF_MEMORY` or `CUDA_ERROR_MULTICAST_RESOURCE_FULL`.
@@ -29,7 +30,7 @@ pub enum BindFailure {
 }
 
 impl BindFailure {
-    /// Returns the named failure of a binding; `None` for other failures.
+    /// Returns the kind of a failed binding. `None` for other failures.
     pub fn of(failure: Failure) -> Option<BindFailure> {
         match failure.code {
             2 | 47 => Some(BindFailure::Resources),
@@ -40,7 +41,7 @@ impl BindFailure {
     }
 }
 
-/// A handle to physical memory or to a multicast object, which is released when it is dropped.
+/// A handle of physical memory or of a multicast object. Released when dropped.
 #[derive(Debug)]
 pub struct Physical {
     driver: &'static Driver,
@@ -56,14 +57,14 @@ impl Drop for Physical {
 }
 
 impl Physical {
-    /// Allocates memory of the device of a context.
+    /// Allocates physical memory on the device of a context.
     pub fn memory(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<Physical> {
         let (mut raw, properties) = (0, Properties::of(ctx.cu_device()));
         driver.relaxed(|| call!(driver, cuMemCreate(&mut raw, host_size(bytes), &properties, 0)))?;
         Ok(Physical { driver, ctx: ctx.clone(), raw })
     }
 
-    /// Creates a multicast object. Failures of its release are recorded in the context.
+    /// Creates a multicast object. If its release fails, the failure is recorded in `ctx`.
     pub fn object(
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
@@ -74,13 +75,14 @@ impl Physical {
         Ok(Physical { driver, ctx: ctx.clone(), raw })
     }
 
-    /// Adds a device to this object.
+    /// Adds a device to this multicast object.
     pub fn add_device(&self, device: c_int) -> Outcome<()> {
         let driver = self.driver;
         driver.relaxed(|| call_newer!(driver, cuMulticastAddDevice(self.raw, device)))
     }
 
-    /// Binds a part of memory of a device, from an offset of its own, at an offset of this object, which has all of its devices.
+    /// Binds `bytes` bytes of a device's memory, starting at `at`, to `offset` in this object, which must have
+    /// all of its devices.
     pub fn bind_memory(
         &self,
         device: c_int,
@@ -99,7 +101,8 @@ impl Physical {
         })
     }
 
-    /// Binds mapped memory of a device by its address, at an offset of this object, which has all of its devices.
+    /// Binds mapped memory of a device by its address to `offset` in this object, which must have all of its
+    /// devices.
     pub fn bind_address(&self, device: c_int, offset: u64, address: u64, bytes: u64) -> Outcome<()> {
         let (driver, offset, bytes) = (self.driver, host_size(offset), host_size(bytes));
         driver.relaxed(|| match driver.has_version(NAMES_DEVICE) && driver.cuMulticastBindAddr_v2.is_some() {
@@ -110,14 +113,14 @@ impl Physical {
         })
     }
 
-    /// Unbinds what was bound for a device with exactly this offset and size.
+    /// Unbinds a device's binding with exactly this offset and size.
     pub fn unbind(&self, device: c_int, offset: u64, bytes: u64) -> Outcome<()> {
         let (driver, offset, bytes) = (self.driver, host_size(offset), host_size(bytes));
         driver.relaxed(|| call_newer!(driver, cuMulticastUnbind(self.raw, device, offset, bytes)))
     }
 }
 
-/// A mapping of all of a memory or multicast object, at addresses of its own. It is unmapped when it is dropped.
+/// A mapping of a whole physical memory or multicast object to its own address range. Unmapped when dropped.
 #[derive(Debug)]
 pub struct Mapped {
     driver: &'static Driver,
@@ -128,7 +131,8 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps all of a memory or an object, with access for devices. The addresses begin at a multiple of `align`, a power of two.
+    /// Maps a whole memory or object with access for devices. The address is a multiple of `align`, a power of
+    /// two.
     pub fn new(of: &Physical, bytes: u64, align: u64, devices: &[c_int]) -> Outcome<Mapped> {
         let (driver, size) = (of.driver, host_size(bytes));
         let mut start = 0;
@@ -146,20 +150,21 @@ impl Mapped {
         self.start
     }
 
-    /// Writes zeros to all of it, and waits for that.
+    /// Zeroes the whole mapping, and waits for that.
     pub fn zero(&self, stream: &CudaStream) -> Outcome<()> {
         self.driver.zero(self.start, self.bytes, Stream::of(stream))?;
         self.wait(stream)
     }
 
-    /// Waits for a stream of the current context. After a failure the work is over, too, unless nothing can wait for it.
+    /// Waits for a stream of the current context. Even after a failure the work is over, unless nothing can
+    /// wait for it.
     fn wait(&self, stream: &CudaStream) -> Outcome<()> {
         self.driver.synchronize(Stream::of(stream)).inspect_err(|_| {
             let _ = self.driver.synchronize_context();
         })
     }
 
-    /// Copies elements of the host to an offset, which they fit behind, and waits for that.
+    /// Copies elements from the host to an offset, and waits for that. They must fit.
     pub fn write<T: DeviceRepr>(&self, stream: &CudaStream, offset: u64, elements: &[T]) -> Outcome<()> {
         let (driver, bytes) = (self.driver, std::mem::size_of_val(elements));
         let address = self.start.saturating_add(offset);
@@ -173,7 +178,7 @@ impl Mapped {
         self.wait(stream)
     }
 
-    /// Copies elements from an offset, which they lie behind, to the host, and waits for that.
+    /// Copies elements, starting at an offset, to the host, and waits for that. They must be in bounds.
     pub fn read<T: AnyBits + Clone>(&self, stream: &CudaStream, offset: u64, len: usize) -> Outcome<Vec<T>> {
         let (driver, bytes) = (self.driver, len.saturating_mul(size_of::<T>()));
         let mut elements: Vec<T> = Vec::with_capacity(len);
@@ -182,7 +187,7 @@ impl Mapped {
             call!(driver, cuMemcpyDtoHAsync(elements.as_mut_ptr().cast(), address, bytes, Stream::of(stream)))
         })?;
         self.wait(stream)?;
-        // SAFETY: the copy wrote `len` elements, and all bits are a value of `T`.
+        // SAFETY: the copy wrote `len` elements, and every bit pattern is a valid `T`.
         unsafe { elements.set_len(len) };
         Ok(elements)
     }
@@ -198,7 +203,8 @@ impl Drop for Mapped {
 }
 
 impl Driver {
-    /// Returns the smallest and the recommended granularity of multicast objects of these properties, in bytes.
+    /// Returns the minimum and the recommended granularity of multicast objects with these properties, in
+    /// bytes.
     pub fn multicast_granularity(&self, properties: ObjectProperties) -> Outcome<(u64, u64)> {
         let ask = |option: u32| {
             let mut granularity = 0;

@@ -1,5 +1,5 @@
-//! The parameters of nodes as the driver takes them: structures with the sizes of the bindings, zero where the runtime sets
-//! nothing.
+//! The parameters of nodes in the driver's format: structures with the sizes of the bindings. Fields that the
+//! runtime does not set are zero.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -43,7 +43,7 @@ pub(super) struct ConditionParams {
     pub(super) rest: [u64; 26],
 }
 
-/// `CUstreamBatchMemOpParams`: the wait for a value, and its write, have the same fields.
+/// `CUstreamBatchMemOpParams`. Waits and writes of a value have the same fields.
 #[repr(C)]
 pub(super) struct MemoryOperation {
     pub(super) operation: u32,
@@ -63,14 +63,14 @@ pub(super) struct BatchParams {
     pub(super) flags: u32,
 }
 
-/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS`, and `.._WAIT_PARAMS`, which begins with the value, too.
+/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS` and `.._WAIT_PARAMS`. Both start with the value.
 #[repr(C)]
 pub(super) struct SemaphoreValue {
     pub(super) value: u64,
     pub(super) rest: [u64; 17],
 }
 
-/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, and `.._WAIT_NODE_PARAMS`. The last words are those of newer versions.
+/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS` and `.._WAIT_NODE_PARAMS`. The last words belong to newer versions.
 #[repr(C)]
 pub(super) struct SemaphoreParams {
     pub(super) semaphores: *const RawSemaphore,
@@ -79,7 +79,8 @@ pub(super) struct SemaphoreParams {
     pub(super) rest: [u64; 4],
 }
 
-/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`. The handle is a file descriptor, or a pointer and that of a name.
+/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`. The handle is a file descriptor, or a pointer and the pointer of a
+/// name.
 #[repr(C)]
 pub(super) struct SemaphoreDescription {
     pub(super) kind: u32,
@@ -140,7 +141,7 @@ pub(super) struct AllocParams {
     pub(super) address: u64,
 }
 
-/// `CUmemLocation`, of a device.
+/// `CUmemLocation` for a device.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Location {
@@ -148,7 +149,7 @@ pub(super) struct Location {
     pub(super) device: c_int,
 }
 
-/// `CUmemLocation`: a place that managed memory can be at.
+/// `CUmemLocation` for managed memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemLocation {
@@ -157,17 +158,17 @@ pub struct MemLocation {
 }
 
 impl MemLocation {
-    /// Returns the place with a `CUmemLocationType`.
+    /// Returns the location with this `CUmemLocationType` and id.
     pub fn new(kind: u32, id: c_int) -> MemLocation {
         MemLocation { kind, id }
     }
 
-    /// Returns its `CUmemLocationType`.
+    /// Returns the `CUmemLocationType`.
     pub fn kind(self) -> u32 {
         self.kind
     }
 
-    /// Returns its number: the ordinal of a device, or the number of a NUMA node.
+    /// Returns the id: the ordinal of a device, or the number of a NUMA node.
     pub fn id(self) -> c_int {
         self.id
     }
@@ -207,7 +208,7 @@ pub struct ObjectProperties {
 }
 
 impl ObjectProperties {
-    /// Returns the properties of an object of this process for a number of devices.
+    /// Returns the properties of an object for `devices` devices that is not shared with other processes.
     pub fn new(devices: u32, bytes: u64) -> ObjectProperties {
         ObjectProperties { devices, bytes: host_size(bytes), handle_types: 0, flags: 0 }
     }
@@ -221,7 +222,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Read and write access for a device: `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+    /// Returns read and write access for a device: `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
     pub(super) fn of(device: c_int) -> Access {
         Access { location: Location { kind: 1, device }, flags: 3 }
     }
@@ -257,27 +258,27 @@ const _: () = {
     assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
 };
 
-/// Converts a size of the device to one of the host, which has 64 bits, too.
+/// Converts a size of the device to `usize`, which has 64 bits on every supported host.
 pub(super) fn host_size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// A kernel launch: its function and configuration.
+/// The function and the configuration of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launching {
     /// The function.
     pub function: Function,
-    /// Blocks.
+    /// The number of blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// The number of threads per block.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
+    /// The dynamic shared memory per block, in bytes.
     pub shared: u32,
-    /// True if all blocks of the grid must run at one time: they wait for each other.
+    /// True if all blocks of the grid must run at the same time, because they synchronise.
     pub cooperative: bool,
 }
 
-/// A memset of `width` elements of 1, 2 or 4 bytes.
+/// The parameters of a memset node: `width` elements of 1, 2 or 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filling {
     /// The address of the first element.
@@ -319,57 +320,57 @@ impl Place {
     }
 }
 
-/// A word of parameter values. Each value starts at a word.
+/// A word of parameter values. Each value starts at a word boundary.
 pub type Word = MaybeUninit<u64>;
 
-/// Returns an address as a word.
 pub fn address_word(address: u64) -> Word {
     MaybeUninit::new(address)
 }
 
-/// Writes a value, byte for byte with its padding, into its words: `size_of::<T>()` bytes rounded up to words, at least
-/// one. If there are fewer words, they are unchanged.
+/// Writes a value, including its padding bytes, into its words: `size_of::<T>()` bytes rounded up to words, at
+/// least one. If there are too few words, leaves them unchanged.
 #[inline]
 pub fn write_value<T: Copy>(room: &mut [Word], value: T) {
     if size_of::<T>() < 8 {
-        // The bytes of the word after the value are 0.
+        // Zero the bytes of the word after the value, so that [`number`] can read the whole word.
         room[..1].fill(MaybeUninit::new(0));
     }
     if size_of_val(room) >= size_of::<T>() {
-        // SAFETY: the room is large enough; padding stays uninitialised, which the words allow.
+        // SAFETY: the destination is large enough. Padding stays uninitialised, which words allow.
         unsafe { room.as_mut_ptr().cast::<T>().write_unaligned(value) };
     }
 }
 
-/// Appends a value, byte for byte with its padding.
+/// Appends a value, including its padding bytes.
 pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
     let start = words.len();
     words.resize(start + size_of::<T>().div_ceil(8).max(1), MaybeUninit::new(0));
     write_value(&mut words[start..], value);
 }
 
-/// A block of bytes, filled with parameters and integers at given offsets.
+/// A block of bytes with parameters and integers at given offsets.
 #[derive(Debug)]
 pub struct Packed {
     words: Vec<Word>,
 }
 
 impl Packed {
-    /// Returns a block of `bytes` bytes, all 0.
+    /// Returns a zeroed block of `bytes` bytes.
     pub fn zeroed(bytes: u32) -> Packed {
         Packed { words: vec![MaybeUninit::new(0); size(bytes).div_ceil(8).max(1)] }
     }
 
-    /// Returns its words.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// Copies the first bytes of some words to an offset, with their padding. Does nothing if they do not fit.
+    /// Copies the first `bytes` bytes of `words`, padding included, to an offset. Does nothing if they do not
+    /// fit.
     pub fn put(&mut self, offset: u32, words: &[Word], bytes: u32) {
         let (offset, bytes) = (size(offset), size(bytes));
         if bytes <= size_of_val(words) && offset + bytes <= size_of_val(self.words.as_slice()) {
-            // SAFETY: both ranges are in bounds, and of different slices; uninitialised bytes may be copied as such.
+            // SAFETY: both ranges are in bounds and in different slices. Uninitialised bytes may be copied as
+            // `MaybeUninit`.
             unsafe {
                 let to = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>().add(offset);
                 to.copy_from_nonoverlapping(words.as_ptr().cast(), bytes);
@@ -377,11 +378,12 @@ impl Packed {
         }
     }
 
-    /// Swaps `bytes` bytes at two offsets, which must not overlap. Does nothing if they do not fit.
+    /// Swaps `bytes` bytes at two offsets. Does nothing if they overlap or do not fit.
     pub fn swap(&mut self, one: u32, other: u32, bytes: u32) {
         let (first, second, bytes) = (size(one.min(other)), size(one.max(other)), size(bytes));
         if first + bytes <= second && second + bytes <= size_of_val(self.words.as_slice()) {
-            // SAFETY: both ranges are in bounds and disjoint; uninitialised bytes may be swapped as such.
+            // SAFETY: both ranges are in bounds and disjoint. Uninitialised bytes may be swapped as
+            // `MaybeUninit`.
             unsafe {
                 let start = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>();
                 std::ptr::swap_nonoverlapping(start.add(first), start.add(second), bytes);
@@ -395,24 +397,25 @@ impl Packed {
     }
 }
 
-/// Returns a parameter's bits in the first bytes of a number; the others are 0. The parameter's type must have no padding.
+/// Returns the bits of a parameter in the low bytes; the others are 0. The parameter's type must have no
+/// padding.
 pub fn number(word: Word) -> u64 {
-    // SAFETY: words come from `address_word` and `write_value`, of a value without padding, and `write_value` sets the
-    // whole word before it writes a shorter value.
+    // SAFETY: words come from `address_word`, or from `write_value` with a value without padding. `write_value`
+    // initialises the whole word before it writes a shorter value.
     unsafe { word.assume_init() }
 }
 
-/// Scratch space for the calls that take arrays of pointers.
+/// Scratch space for calls that take arrays of pointers.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pointers: Vec<usize>,
-    /// Present if the values that the nodes of an exec are given are also given to the nodes of its graph, from which they
-    /// can be read back.
+    /// If present, updates of an exec's nodes are also made to the nodes of its graph, from which they can be
+    /// read back.
     pub mirror: Option<Mirror>,
 }
 
 impl Scratch {
-    /// Returns true if a change of an exec is also made to its graph, and notes that there is one.
+    /// Returns true if an update of an exec must also be made to its graph, and marks the mirror as changed.
     pub(super) fn mirrors(&mut self) -> bool {
         self.mirror.as_mut().is_some_and(|mirror| {
             mirror.changed = true;
@@ -421,12 +424,12 @@ impl Scratch {
     }
 }
 
-/// The changes of an exec that were also made to its graph.
+/// The updates of an exec that were also made to its graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mirror {
     /// True if there were any since the last launch.
     pub changed: bool,
-    /// The number of launches after changes.
+    /// The number of launches after updates.
     pub launches: u64,
 }
 
@@ -471,7 +474,7 @@ pub(super) fn kernel_params(
     }
 }
 
-/// Returns eight bytes of elements of 1, 2, 4 or 8 bytes with a value.
+/// Returns eight bytes filled with a value of `element` bytes: 1, 2, 4 or 8.
 pub fn pattern(value: u64, element: u32) -> u64 {
     match element {
         1 => (value & 0xff) * 0x0101_0101_0101_0101,

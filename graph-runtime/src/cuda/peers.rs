@@ -1,4 +1,4 @@
-//! Calls about access of devices to each other's memory.
+//! Driver calls for peer access: the access of a device to the memory of another.
 
 use std::ffi::c_int;
 
@@ -17,16 +17,17 @@ const READ_WRITE: u32 = 3;
 const ALREADY_ENABLED: u32 = 704;
 
 impl Driver {
-    /// Returns true if a device can access memory of another one.
+    /// Returns true if a device can access the memory of another one.
     pub fn can_access(&self, device: &CudaContext, memory: &CudaContext) -> Outcome<bool> {
         let mut can: c_int = 0;
         call!(self, cuDeviceCanAccessPeer(&mut can, device.cu_device(), memory.cu_device()))?;
         Ok(can != 0)
     }
 
-    /// Gives a device access to memory of another one that the caller has allocated, in the way of that kind of memory: through its
-    /// pool, or between the contexts. Returns false for memory that is mapped for other devices alone, which only its owner can
-    /// change. The current context is `device` afterwards.
+    /// Gives a device access to memory of another one that the caller has allocated, by the method for that
+    /// kind of memory: through its pool, or between the contexts. Returns false for mapped memory that other
+    /// devices only have access to, because only its owner can change that. Leaves the context of `device`
+    /// current.
     pub fn open_to(&self, device: &CudaContext, memory: &CudaContext, address: u64) -> Outcome<bool> {
         self.enter(Context::of(memory))?;
         let pool = self.pool_of(address);
@@ -42,7 +43,7 @@ impl Driver {
             return Ok(true);
         }
         let mut flags = 0u64;
-        // The call fails for memory that is not mapped to reserved addresses.
+        // The call fails for memory that is not in a reserved address range.
         if call!(self, cuMemGetAccess(&mut flags, &location, address)).is_ok() {
             return Ok(flags == u64::from(READ_WRITE));
         }
@@ -53,7 +54,7 @@ impl Driver {
         }
     }
 
-    /// Returns the memory pool that has an address; 0 if none has.
+    /// Returns the memory pool that contains an address. 0 if none does.
     fn pool_of(&self, address: u64) -> usize {
         let mut pool = 0usize;
         let data = (&raw mut pool).cast();

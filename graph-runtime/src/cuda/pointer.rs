@@ -1,4 +1,4 @@
-//! Element types of tables of pointers.
+//! [`Ptr`] and [`PtrMut`]: the element types of tables of pointers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,7 +28,7 @@ macro_rules! pointers {
             }
         }
 
-        // SAFETY: it is an integer of eight bytes, and safe code has no value of it.
+        // SAFETY: it is an 8-byte integer, and safe code cannot create a value of it.
         unsafe impl<T> DeviceRepr for $name<T> {}
     )*};
 }
@@ -36,13 +36,13 @@ macro_rules! pointers {
 pointers! {
     /// An element of a table of pointers through which a kernel reads.
     ///
-    /// In a declaration of a kernel, `xs: &[Ptr<[T; len]>; n]` is a table of `n` pointers to buffers of at least `len`
-    /// elements: `float* const* xs` in CUDA. A launch gives a list of buffers, `&xs`, and the graph makes the table. Safe
-    /// code neither makes a pointer nor reads one.
+    /// In the declaration of a kernel, `xs: &[Ptr<[T; len]>; n]` is a table of `n` pointers to buffers of at
+    /// least `len` elements: `float* const* xs` in CUDA. A launch passes a list of buffers, `&xs`, from which
+    /// the graph builds the table. Safe code can neither create nor read such a pointer.
     Ptr
     /// An element of a table of pointers through which a kernel reads and writes.
     ///
-    /// In a declaration of a kernel, `xs: &[PtrMut<[T; len]>; n]` is a table of `n` pointers to buffers of at least
-    /// `len` elements: `float** xs` in CUDA. A launch gives a list of buffers, `&mut xs`. See [`Ptr`].
+    /// In the declaration of a kernel, `xs: &[PtrMut<[T; len]>; n]` is a table of `n` pointers to buffers of at
+    /// least `len` elements: `float** xs` in CUDA. A launch passes a list of buffers, `&mut xs`. See [`Ptr`].
     PtrMut
 }

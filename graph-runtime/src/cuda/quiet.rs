@@ -1,8 +1,8 @@
-//! The runtime's own context object of cudarc.
+//! [`Quiet`]: the runtime's own cudarc context object.
 //!
-//! A `CudaContext` stores the last error that a drop or a wait could not return, and every call through it returns that
-//! error instead of acting. Calls that cudarc makes for the runtime go through a separate object over the same context: it
-//! holds no errors of others, and its own are checked after each call.
+//! A `CudaContext` stores the last error that a drop or a wait could not return. Every later call through it
+//! returns that error instead of acting. So calls that cudarc makes for the runtime go through a separate
+//! object for the same context. It never holds errors of others, and its own are checked after each call.
 
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -14,19 +14,19 @@ use super::entry::Driver;
 use super::failure::{Failure, Outcome, code_of};
 use super::handles::Stream;
 
-/// The runtime's own object of a context. It tracks events, whether or not the user's object does.
+/// The runtime's own object for a context. It tracks events even if the user's object does not.
 #[derive(Debug)]
 pub struct Quiet {
     ctx: Arc<CudaContext>,
-    /// The number of its calls that have failed so far.
+    /// The number of its calls that have failed.
     failures: AtomicU64,
-    /// The code of the last failure.
+    /// The error code of the last failure.
     last: AtomicU32,
 }
 
 impl Quiet {
-    /// Returns the object of a context, which must be current. There is one for each context, for the lifetime of the
-    /// process.
+    /// Returns the object for a context, which must be current. There is one for each context; it is never
+    /// dropped.
     pub fn of(driver: &Driver, ctx: &CudaContext) -> Outcome<&'static Quiet> {
         static ALL: Mutex<Vec<&'static Quiet>> = Mutex::new(Vec::new());
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +34,7 @@ impl Quiet {
             return Ok(quiet);
         }
         let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
-        // It is never dropped, since a drop would end the user's context.
+        // Never dropped, since a drop would end the user's context.
         let _ = Arc::into_raw(made.clone());
         let quiet = Quiet { ctx: made, failures: AtomicU64::new(0), last: AtomicU32::new(0) };
         quiet.track(driver)?;
@@ -45,8 +45,8 @@ impl Quiet {
 
     /// Makes cudarc record events, which it does only after it has counted a stream.
     fn track(&self, driver: &Driver) -> Outcome<()> {
-        // SAFETY: no buffer is allocated through this object. Tracking is briefly off, since cudarc waits for the whole
-        // context when the first stream is created while it is on.
+        // SAFETY: no buffer is allocated through this object. Tracking is off only briefly: with tracking on,
+        // cudarc waits for the whole context when the first stream is created.
         unsafe { self.ctx.disable_event_tracking() };
         let counted = self.ctx.new_stream().map_err(|error| Failure::of("cuStreamCreate", error))?;
         // SAFETY: as above.
@@ -58,14 +58,15 @@ impl Quiet {
 
     /// Returns a stream object for a handle, which must outlive it.
     pub fn stream(&self, raw: Stream) -> Arc<CudaStream> {
-        // SAFETY: the runtime uses the handles of live streams only.
+        // SAFETY: the runtime uses only handles of live streams.
         unsafe { self.ctx.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) }
     }
 
     /// Creates an event.
     pub fn event(&self) -> Outcome<CudaEvent> {
         self.ctx.new_event(None).map_err(|error| {
-            // The error may be that of an earlier call. Returning it removes it from the object, so it is counted.
+            // The error may belong to an earlier call. Returning it clears it from the object, so count it
+            // here.
             self.note(error);
             Failure::of("cuEventCreate", error)
         })
@@ -76,7 +77,7 @@ impl Quiet {
         self.failures.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the number of failed calls through this object. A call that does not change it has succeeded.
+    /// Returns the number of failed calls through this object. A call that leaves it unchanged has succeeded.
     pub fn failures(&self) -> u64 {
         if let Err(error) = self.ctx.check_err() {
             self.note(error);
@@ -84,7 +85,7 @@ impl Quiet {
         self.failures.load(Ordering::SeqCst)
     }
 
-    /// Makes a call of cudarc through this object, and returns a failure that cudarc stores instead of returning it.
+    /// Makes a cudarc call through this object, and returns a failure that cudarc has only stored.
     pub fn watch<T>(&self, call: &'static str, work: impl FnOnce() -> T) -> Outcome<T> {
         let before = self.failures();
         let result = work();
@@ -95,15 +96,15 @@ impl Quiet {
     }
 }
 
-/// Returns another object of a context. It must never be dropped, since that would end the context.
+/// Returns a new object for a context. It must never be dropped, since that would end the context.
 pub fn object(ctx: &CudaContext) -> std::result::Result<Arc<CudaContext>, DriverError> {
     if !ctx.is_primary() {
-        // SAFETY: the context lives, and the object is never dropped.
+        // SAFETY: the context is live, and the object is never dropped.
         return unsafe { CudaContext::from_raw_context(ctx.ordinal(), ctx.cu_device(), ctx.cu_ctx()) };
     }
     let made = CudaContext::new(ctx.ordinal())?;
-    // The object does not count as a user of the primary context, which so ends with the user's own objects. SAFETY: this
-    // releases the count that the line above took, and the object is never dropped.
+    // The object must not count as a user of the primary context, so that the context ends with the user's own
+    // objects. SAFETY: this releases the count that the line above took, and the object is never dropped.
     let _ = unsafe { result::primary_ctx::release(ctx.cu_device()) };
     Ok(made)
 }

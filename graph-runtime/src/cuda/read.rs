@@ -1,4 +1,4 @@
-//! The parameters of a graph's nodes, as the driver returns them.
+//! Reads the parameters of a graph's nodes back from the driver.
 
 use std::ptr::{null, null_mut};
 
@@ -16,12 +16,12 @@ use super::params::{
 pub struct KernelNode {
     /// Its function and configuration.
     pub launching: Launching,
-    /// The bytes of its parameters; none if they are not a list of values.
+    /// The bytes of each parameter. Empty if the driver has no list of values.
     pub parameters: Vec<Vec<u8>>,
 }
 
 impl Driver {
-    /// Returns a kernel node whose parameters have these sizes.
+    /// Returns a kernel node. `sizes` has the sizes of its parameters, in bytes.
     pub fn kernel_of(&self, node: Node, sizes: &[u32]) -> Outcome<KernelNode> {
         let mut params = KernelParams {
             function: Function::NONE,
@@ -37,9 +37,10 @@ impl Driver {
         let KernelParams { function, grid, block, shared, values, .. } = params;
         let mut parameters = Vec::new();
         for (at, &bytes) in sizes.iter().enumerate().filter(|_| !values.is_null()) {
-            // SAFETY: the node was added with a value for each of these parameters, of at least these sizes. The driver
-            // keeps the values with the node, which is not changed meanwhile. They have been copied byte for byte, and
-            // padding that was not written is unknown, not undefined, once the driver has copied it.
+            // SAFETY: the node was added with a value for each of these parameters, of at least these sizes.
+            // The driver keeps the values with the node, which nobody changes meanwhile. They were copied byte
+            // for byte; padding that was not written is unknown, but not undefined, once the driver has copied
+            // it.
             let value = unsafe { std::slice::from_raw_parts((*values.add(at)).cast::<u8>(), size(bytes)) };
             parameters.push(value.to_vec());
         }
@@ -47,7 +48,7 @@ impl Driver {
         Ok(KernelNode { launching, parameters })
     }
 
-    /// Returns the memset of a node.
+    /// Returns the parameters of a memset node.
     pub fn fill_of(&self, node: Node) -> Outcome<Filling> {
         let mut params = MemsetParams { target: 0, pitch: 0, value: 0, element: 0, width: 0, height: 0 };
         call!(self, cuGraphMemsetNodeGetParams(node, &mut params))?;
@@ -55,7 +56,7 @@ impl Driver {
         Ok(Filling { target, value, element, width: wide(width) })
     }
 
-    /// Returns the copy of a memcpy node.
+    /// Returns the parameters of a memcpy node.
     pub fn copy_of(&self, node: Node) -> Outcome<Copying> {
         const NONE: End = End {
             x_in_bytes: 0,
@@ -80,7 +81,7 @@ impl Driver {
         Ok(Copying { from: place(&params.source), to: place(&params.target), bytes: wide(params.width) })
     }
 
-    /// Returns the address and the bytes of an alloc node.
+    /// Returns the address and the size in bytes of an alloc node.
     pub fn allocated_by(&self, node: Node) -> Outcome<(u64, u64)> {
         let mut params = AllocParams {
             allocation_type: 0,

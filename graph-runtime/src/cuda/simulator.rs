@@ -1,5 +1,5 @@
-//! The calls that only the simulated driver has: they describe names, source lines and planned buffers for its checks and
-//! reports. `graph-sim/ANNOTATE.md` documents them.
+//! The calls that only the simulated driver has. They pass names, source lines and planned buffers for its
+//! checks and reports. Documented in `graph-sim/ANNOTATE.md`.
 
 use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
@@ -41,10 +41,10 @@ struct RawMember {
     first: u32,
 }
 
-/// The member number that stands for a whole node.
+/// The member number for a whole node.
 const WHOLE: u32 = u32::MAX;
 
-/// The simulated driver's own calls.
+/// The entry points of the simulated driver's own calls.
 pub struct Simulator {
     name_node: unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
     name_members: unsafe extern "C" fn(Node, u32, *const RawMember, usize) -> u32,
@@ -55,25 +55,25 @@ pub struct Simulator {
     touch: unsafe extern "C" fn(u64, u64, u32) -> u32,
 }
 
-/// A range that a host statement touches.
+/// A range of memory that a host statement accesses.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct HostAccess {
     address: u64,
     bytes: u64,
-    /// 1 if it is written.
+    /// 1 if the range is written.
     flags: u32,
     reserved: u32,
 }
 
 impl HostAccess {
-    /// Returns a range of bytes, which is read, and also written if `writes`.
+    /// Returns a range that is read and, if `writes` is true, written.
     pub fn new(address: u64, bytes: u64, writes: bool) -> HostAccess {
         HostAccess { address, bytes, flags: u32::from(writes), reserved: 0 }
     }
 }
 
-/// A buffer that a graph uses.
+/// A buffer of a graph.
 pub struct PlannedBuffer<'b> {
     /// Its name.
     pub name: &'b str,
@@ -81,13 +81,13 @@ pub struct PlannedBuffer<'b> {
     pub file: &'b str,
     /// The line of its declaration.
     pub line: u32,
-    /// True if its lifetime is within the graph.
+    /// True if its lifetime is within a launch of the graph.
     pub planned: bool,
     /// Its address.
     pub address: u64,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// The nodes that may touch it, or of a batch one of its members.
+    /// The nodes that may access it. For a batch also the member.
     pub users: &'b [(Node, Option<u32>)],
 }
 
@@ -97,12 +97,12 @@ pub struct Member<'b> {
     pub name: &'b str,
     /// The line of its launch.
     pub line: u32,
-    /// Its first block in x; 0 if members lie along another dimension.
+    /// Its first block in x. 0 if members are stacked along another axis.
     pub first: u32,
 }
 
 impl Simulator {
-    /// Returns the simulated driver, if the process uses it.
+    /// Returns the simulated driver. `None` if the process uses a real one.
     pub fn get() -> Option<&'static Simulator> {
         static SIMULATOR: OnceLock<Option<Simulator>> = OnceLock::new();
         SIMULATOR.get_or_init(Simulator::find).as_ref()
@@ -115,7 +115,8 @@ impl Simulator {
         let (name_members, move_members) =
             (exported(c"cuweaveSimNameMembers")?, exported(c"cuweaveSimMoveMembers")?);
         let (host_accesses, touch) = (exported(c"cuweaveSimHostAccesses")?, exported(c"cuweaveSimTouch")?);
-        // SAFETY: these names have these signatures in the library's documentation; the library is never closed.
+        // SAFETY: the library's documentation gives these names these signatures, and the library is never
+        // closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
             if version() != 6 {
@@ -153,11 +154,12 @@ impl Simulator {
 
     /// Sets the name and source line of a node. A failure is ignored: the driver then checks less.
     pub fn name_node(&self, node: Node, name: &str, file: &str, line: u32) {
-        // SAFETY: the node is one of a graph that is being built; the texts live until the call returns.
+        // SAFETY: the node is in a graph that is being built; the texts live until the call returns.
         let _ = unsafe { (self.name_node)(node, Text::of(name), Text::of(file), line) };
     }
 
-    /// Describes the launches of a batched node: along a dimension of its grid, or by their first blocks in x.
+    /// Describes the members of a batched node: stacked along an axis of its grid, or by their first blocks in
+    /// x.
     pub fn name_members(&self, node: Node, axis: Option<u8>, file: &str, members: &[Member<'_>]) {
         let raw = |member: &Member<'_>| RawMember {
             name: Text::of(member.name),
@@ -167,25 +169,28 @@ impl Simulator {
         };
         let raw: Vec<RawMember> = members.iter().map(raw).collect();
         let axis = axis.map_or(0, u32::from);
-        // SAFETY: the node is one of a graph that is being built; the members and texts live until the call returns.
+        // SAFETY: the node is in a graph that is being built; the members and texts live until the call
+        // returns.
         let _ = unsafe { (self.name_members)(node, axis, raw.as_ptr(), raw.len()) };
     }
 
-    /// Changes the first blocks of a node's members.
+    /// Updates the first blocks of a node's members.
     pub fn move_members(&self, exec: RawExec, node: Node, firsts: &[u32]) {
-        // SAFETY: the exec lives, and so does the graph of the node; the numbers live until the call returns.
+        // SAFETY: the exec and the graph of the node are live; the numbers live until the call returns.
         let _ = unsafe { (self.move_members)(exec, node, firsts.as_ptr(), firsts.len()) };
     }
 
-    /// Describes the memory that the function of a host node touches: of an instance, or of a graph's node.
+    /// Describes the memory that a host node's function accesses, for an exec, or for the graph if `exec` is
+    /// `NONE`.
     pub fn host_accesses(&self, exec: RawExec, node: Node, accesses: &[HostAccess]) {
-        // SAFETY: the node lives, and so does the exec if there is one; the accesses live until the call returns.
+        // SAFETY: the node is live, and so is the exec if there is one; the accesses live until the call
+        // returns.
         let _ = unsafe { (self.host_accesses)(exec, node, accesses.as_ptr(), accesses.len()) };
     }
 
-    /// Counts an access of the host to managed memory, which it reaches by its address.
+    /// Reports an access of the host to managed memory.
     pub fn touch(&self, address: u64, bytes: u64, writes: bool) {
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call only takes numbers.
         let _ = unsafe { (self.touch)(address, bytes, u32::from(writes)) };
     }
 
@@ -204,13 +209,14 @@ impl Simulator {
             members: members.as_ptr(),
             count: users.len(),
         };
-        // SAFETY: the graph is being built; the memory behind the structure's pointers lives until the call returns.
+        // SAFETY: the graph is being built; the memory that the structure points to lives until the call
+        // returns.
         let _ = unsafe { (self.add_buffer)(graph, &raw) };
     }
 
-    /// Changes the addresses of the buffers, given in the order of their descriptions.
+    /// Updates the addresses of the buffers. They must be in the order in which the buffers were added.
     pub fn move_buffers(&self, exec: RawExec, addresses: &[u64]) {
-        // SAFETY: the exec lives; the addresses live until the call returns.
+        // SAFETY: the exec is live; the addresses live until the call returns.
         let _ = unsafe { (self.move_buffers)(exec, addresses.as_ptr(), addresses.len()) };
     }
 }

@@ -1,8 +1,8 @@
-//! Calls about contexts, streams, events and memory in stream order.
+//! Driver calls for contexts, streams, events and stream-ordered memory.
 //!
-//! Calls that wait on the host are refused during some stream captures (`cuStreamBeginCapture` in global mode forbids them
-//! to every thread), and the refusal invalidates the capture. So they are made in relaxed mode, which refuses only calls
-//! that affect the capture itself.
+//! Some stream captures forbid calls that wait on the host: `cuStreamBeginCapture` in global mode forbids them
+//! to every thread, and such a call invalidates the capture. So these calls are made in relaxed mode, in which
+//! only calls that affect the capture itself fail.
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_READY, Outcome};
@@ -16,13 +16,13 @@ const NON_BLOCKING: u32 = 1;
 const DISABLE_TIMING: u32 = 2;
 
 impl Driver {
-    /// Runs `work` in relaxed mode: no call in it is refused because of an unrelated capture.
+    /// Runs `work` in relaxed mode, so that no call in it fails because of an unrelated capture.
     pub fn relaxed<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut mode = RELAXED;
         let exchanged = call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_ok();
         let result = work();
         if exchanged && call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_err() {
-            // A second attempt: a thread left in relaxed mode is refused less than its program expects.
+            // Try again: a thread left in relaxed mode would miss failures that its program expects.
             let _ = call!(self, cuThreadExchangeStreamCaptureMode(&mut mode));
         }
         result
@@ -40,7 +40,7 @@ impl Driver {
         self.relaxed(|| call!(self, cuCtxSynchronize()))
     }
 
-    /// Creates a non-blocking stream: neither it nor the legacy default stream waits for the other.
+    /// Creates a non-blocking stream: it and the legacy default stream never wait for each other implicitly.
     pub fn create_stream(&self) -> Outcome<Stream> {
         let mut stream = Stream::LEGACY;
         call!(self, cuStreamCreate(&mut stream, NON_BLOCKING))?;
@@ -52,7 +52,7 @@ impl Driver {
         call!(self, cuStreamDestroy(stream))
     }
 
-    /// Returns the number of a stream, which is unique in the process, also among later streams with the same handle.
+    /// Returns the id of a stream. Unique in the process, even if a later stream has the same handle.
     pub fn stream_id(&self, stream: Stream) -> Outcome<u64> {
         let mut id = 0;
         call!(self, cuStreamGetId(stream, &mut id))?;
@@ -80,7 +80,7 @@ impl Driver {
         Ok(event)
     }
 
-    /// Returns the time between two recorded events with timing, whose work is complete, in microseconds.
+    /// Returns the time between two timing events in microseconds. Both must be recorded and complete.
     pub fn elapsed(&self, from: Event, to: Event) -> Outcome<f64> {
         let mut milliseconds = 0f32;
         call!(self, cuEventElapsedTime(&mut milliseconds, from, to))?;
@@ -96,12 +96,12 @@ impl Driver {
         })
     }
 
-    /// Destroys an event. Enqueued waits for it remain.
+    /// Destroys an event. Waits for it that are already enqueued stay valid.
     pub fn destroy_event(&self, event: Event) -> Outcome<()> {
         call!(self, cuEventDestroy(event))
     }
 
-    /// Makes later work on the stream wait for the work of the event's last record.
+    /// Makes later work on the stream wait for the work that the event last recorded.
     pub fn wait(&self, stream: Stream, event: Event) -> Outcome<()> {
         call!(self, cuStreamWaitEvent(stream, event, 0))
     }
@@ -111,7 +111,7 @@ impl Driver {
         call!(self, cuEventRecord(event, stream))
     }
 
-    /// Waits on the host for a stream, which may not be capturing.
+    /// Waits on the host for a stream, which must not be capturing.
     pub fn synchronize(&self, stream: Stream) -> Outcome<()> {
         self.relaxed(|| call!(self, cuStreamSynchronize(stream)))
     }
@@ -121,7 +121,8 @@ impl Driver {
         self.relaxed(|| call!(self, cuEventSynchronize(event)))
     }
 
-    /// Returns true if the work of the event's last record is complete. Must be called in [`Driver::relaxed`].
+    /// Returns true if the work that the event last recorded is complete. Must be called inside
+    /// [`Driver::relaxed`].
     pub fn is_over(&self, event: Event) -> Outcome<bool> {
         match call!(self, cuEventQuery(event)) {
             Ok(()) => Ok(true),

@@ -1,5 +1,5 @@
-//! Values in memory and semaphores that graphs wait for, write and signal: the nodes, the memory of flags, and the handles of
-//! semaphores that another API has made.
+//! Values in memory and semaphores that graphs wait for, write and signal: their nodes, the memory of flags,
+//! and semaphore handles of other APIs.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -13,7 +13,7 @@ use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Node, RawExec, RawGraph, RawSemaphore};
 use super::params::{BatchParams, MemoryOperation, SemaphoreDescription, SemaphoreParams, SemaphoreValue};
 
-/// The size of a value in memory.
+/// The width of a value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// Four bytes.
@@ -22,17 +22,17 @@ pub enum Width {
     Wide,
 }
 
-/// A wait for a value in memory, or its write: the parameters of a batch memory operation node.
+/// The parameters of a batch memory operation node: waits for a value in memory, or writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueOperation {
-    /// True for a wait, until the value in memory is not behind this one.
+    /// True to wait until the value in memory has reached `value` in wrapping order; false to write it.
     pub waits: bool,
     pub width: Width,
     pub address: u64,
     pub value: u64,
 }
 
-/// A wait for a semaphore, or its signal: the parameters of a node.
+/// The parameters of a semaphore node: waits for a semaphore, or signals it.
 #[derive(Clone, Copy, Debug)]
 pub struct SemaphoreOperation {
     pub waits: bool,
@@ -43,8 +43,9 @@ pub struct SemaphoreOperation {
 impl ValueOperation {
     /// Calls `with` with the parameters of the node.
     fn with<T>(&self, ctx: Context, with: impl FnOnce(&BatchParams) -> T) -> T {
-        // CU_STREAM_MEM_OP_WAIT_VALUE_32 and .._64, CU_STREAM_MEM_OP_WRITE_VALUE_32 and .._64. No flags: a wait compares cyclically,
-        // and ends when the value in memory is not behind; a write comes behind a fence for all that the graph has written before it.
+        // CU_STREAM_MEM_OP_WAIT_VALUE_32 and .._64, CU_STREAM_MEM_OP_WRITE_VALUE_32 and .._64. With no flags, a
+        // wait compares in wrapping order (GEQ), and a write is preceded by a fence for all earlier writes of
+        // the graph.
         let operation = match (self.waits, self.width) {
             (true, Width::Narrow) => 1,
             (true, Width::Wide) => 4,
@@ -82,7 +83,7 @@ impl Driver {
         Ok(node)
     }
 
-    /// Changes such a node of an instantiated graph. Launches in flight keep their values.
+    /// Updates such a node of an instantiated graph. Launches in flight keep their values.
     pub fn set_value(
         &self,
         exec: RawExec,
@@ -118,7 +119,7 @@ impl Driver {
         Ok(node)
     }
 
-    /// Changes such a node of an instantiated graph. Launches in flight keep their values.
+    /// Updates such a node of an instantiated graph. Launches in flight keep their values.
     pub fn set_semaphore(&self, exec: RawExec, node: Node, operation: &SemaphoreOperation) -> Outcome<()> {
         operation.with(|params| match operation.waits {
             true => call_newer!(self, cuGraphExecExternalSemaphoresWaitNodeSetParams(exec, node, params)),
@@ -127,7 +128,8 @@ impl Driver {
     }
 }
 
-/// The memory of a flag: eight bytes of the host that all devices reach, and that the host and devices change at the same time.
+/// The memory of a flag: eight bytes of host memory that all devices can access, and that host and devices may
+/// change concurrently.
 pub struct FlagMemory {
     address: usize,
     driver: &'static Driver,
@@ -141,9 +143,9 @@ impl std::fmt::Debug for FlagMemory {
 }
 
 impl FlagMemory {
-    /// Allocates the memory, with zeros in it. The context must be current.
+    /// Allocates zeroed memory. The context must be current.
     pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<FlagMemory> {
-        // CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTALLOC_DEVICEMAP
+        // CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTALLOC_DEVICEMAP.
         const FLAGS: u32 = 1 | 2;
         let mut start: *mut c_void = null_mut();
         driver.relaxed(|| call_newer!(driver, cuMemHostAlloc(&mut start, 8, FLAGS)))?;
@@ -152,19 +154,19 @@ impl FlagMemory {
         Ok(memory)
     }
 
-    /// Returns the address, for the host and for devices.
+    /// Returns the address, which is valid on the host and on devices.
     pub fn address(&self) -> usize {
         self.address
     }
 
-    /// Returns the value of eight bytes.
+    /// Returns the value as eight bytes.
     pub fn wide(&self) -> &AtomicU64 {
-        // SAFETY: the memory has eight bytes, is aligned for them and lives as long as this. Devices change it by single writes of a
-        // whole value, and the host by the same atomic type.
+        // SAFETY: the memory has eight bytes, is aligned for them and lives as long as `self`. Devices change
+        // it by single writes of a whole value, the host by the same atomic type.
         unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(self.address)) }
     }
 
-    /// Returns the value of four bytes.
+    /// Returns the value as four bytes.
     pub fn narrow(&self) -> &AtomicU32 {
         // SAFETY: as above.
         unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(self.address)) }
@@ -183,7 +185,7 @@ impl Drop for FlagMemory {
     }
 }
 
-/// A semaphore of another API, by the handle of the operating system that it was exported as.
+/// A semaphore of another API, by the operating system's handle under which it was exported.
 #[derive(Clone, Copy, Debug)]
 pub struct SemaphoreHandle {
     kind: u32,
@@ -197,8 +199,9 @@ macro_rules! semaphore_handles {
         ///
         /// # Safety
         ///
-        /// The handle is open and is that of such a semaphore. It is imported once; from then on it belongs to the driver, and the
-        /// program does nothing with it. Whoever else uses the semaphore keeps the rules of its API.
+        /// The handle must be open and belong to a semaphore of this kind. It must be imported only once. After
+        /// that it belongs to the driver, and the program must not use it. Other users of the semaphore must
+        /// follow the rules of its API.
         #[must_use]
         pub unsafe fn $name($argument: $ty) -> SemaphoreHandle {
             SemaphoreHandle { kind: $kind, handle: [$bits, 0], counts: $counts }
@@ -207,33 +210,33 @@ macro_rules! semaphore_handles {
 }
 
 impl SemaphoreHandle {
-    // CUexternalSemaphoreHandleType
+    // Values of `CUexternalSemaphoreHandleType`.
     semaphore_handles! {
-        /// A binary semaphore by its file descriptor, as of `vkGetSemaphoreFdKHR`.
+        /// A binary semaphore by its file descriptor, for example from `vkGetSemaphoreFdKHR`.
         opaque_fd(fd: c_int) = 1, false, u64::from(fd.cast_unsigned());
-        /// A timeline semaphore by its file descriptor, as of `vkGetSemaphoreFdKHR`.
+        /// A timeline semaphore by its file descriptor, for example from `vkGetSemaphoreFdKHR`.
         timeline_fd(fd: c_int) = 9, true, u64::from(fd.cast_unsigned());
         /// A binary semaphore by its Windows handle.
         opaque_win32(handle: *mut c_void) = 2, false, cuweave_core::index::wide(handle.expose_provenance());
         /// A timeline semaphore by its Windows handle.
         timeline_win32(handle: *mut c_void) = 10, true, cuweave_core::index::wide(handle.expose_provenance());
-        /// A fence of Direct3D 12 by its Windows handle.
+        /// A Direct3D 12 fence by its Windows handle.
         d3d12_fence(handle: *mut c_void) = 4, true, cuweave_core::index::wide(handle.expose_provenance());
     }
 
-    /// Returns true if the semaphore has a value that counts up; false for one that is signalled or not.
+    /// Returns true if the semaphore has a value that counts up, false if it is binary.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.counts
     }
 
-    /// Returns true for a timeline semaphore, which not every device takes.
+    /// Returns true for a timeline semaphore, which not every device supports.
     pub(crate) fn is_timeline(&self) -> bool {
         matches!(self.kind, 9 | 10)
     }
 }
 
-/// An imported semaphore. Its drop destroys the import.
+/// An imported semaphore. The import ends when this is dropped.
 pub struct OwnedSemaphore {
     raw: RawSemaphore,
     driver: &'static Driver,

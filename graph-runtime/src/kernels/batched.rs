@@ -1,5 +1,5 @@
-//! Loading of batched variants: they are in modules of their own, made on first request. Only kernels that use no written
-//! variable have variants, so no state is duplicated.
+//! Loads batched variants of kernels. Each variant is in a module of its own, generated on first request. Only
+//! kernels that use no written module variable have variants, so no state is duplicated.
 
 use std::sync::{Arc, PoisonError};
 
@@ -16,8 +16,8 @@ use super::module::LoadedModule;
 use super::variants::{Variant, Wanted};
 
 impl LoadedModule {
-    /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be batched; `None`
-    /// for machine code.
+    /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be
+    /// batched. `None` for machine code.
     pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
         let found = self.entry(name)?.batching.get_or_init(|| {
             let module = self.parsed().ok_or("the file cannot be read")?;
@@ -29,7 +29,7 @@ impl LoadedModule {
         Some(found.clone())
     }
 
-    /// Loads the variants that are not loaded yet, each in a module of its own. They are linked side by side.
+    /// Generates and loads the variants that are not loaded yet. Links them in parallel.
     pub fn make_variants(&self, wanted: &[Wanted]) {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new: Vec<Wanted> = Vec::new();
@@ -56,13 +56,13 @@ impl LoadedModule {
         }
     }
 
-    /// Returns a variant that was requested before, or the reason that it could not be made.
+    /// Returns a variant that [`LoadedModule::make_variants`] has made, or the reason that it failed.
     pub fn variant(&self, wanted: &Wanted) -> std::result::Result<Variant, String> {
         let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
     }
 
-    /// Returns the name of a variant, and the text of its module.
+    /// Returns the name of a variant's entry, and the text of its module.
     fn text_of(&self, module: &ptx::Module<'_>, wanted: &Wanted) -> Result<(String, String), String> {
         let name = rewrite::free_name(module, "cuweave_batch");
         let batch = Batch {

@@ -1,7 +1,9 @@
-//! Machine code of PTX: linked once for a text, kept in memory, and on disk for other processes.
+//! Machine code from PTX. Each text is linked once and cached in memory, and on disk for other processes
+//! (`store.rs`).
 //!
-//! The driver's load of PTX compiles under a lock; its linker does not. So the texts that a build needs are linked side by side, and
-//! what is loaded then is machine code. If linking fails for any reason, the driver is given the PTX itself, and its failure is returned.
+//! Loading PTX makes the driver compile under a lock, but its linker does not lock. So the texts that a build
+//! needs are linked in parallel, and machine code is loaded afterwards. If linking fails for any reason, the
+//! PTX is loaded directly, and the driver's failure is returned.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,18 +15,18 @@ use crate::cuda::{self, Context, Driver, Failure, RawModule, Simulator};
 
 use super::store::{self, CodeKey};
 
-/// The maximum number of bytes of code that are kept in memory.
+/// The maximum size of the code cached in memory, in bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum number of texts that are linked at the same time.
+/// The maximum number of texts linked in parallel.
 const MOST_THREADS: usize = 16;
 
-/// The code that was used last, the latest at the end.
+/// The code in memory. Least recently used first.
 static KEPT: Mutex<Vec<(CodeKey, Arc<[u8]>)>> = Mutex::new(Vec::new());
 
-/// The result of a load: a failure comes with the log of the driver's compiler.
+/// The result of loading a module. A failure has the log of the driver's compiler.
 pub(crate) type Load = std::result::Result<RawModule, (Failure, String)>;
 
-/// Loads PTX into a context, which is the current one afterwards.
+/// Loads PTX into a context, and makes the context current.
 pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
     driver.enter(Context::of(ctx)).map_err(|failure| (failure, String::new()))?;
     if !is_linked(text) {
@@ -45,7 +47,7 @@ pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
     driver.load_module(text.as_bytes())
 }
 
-/// Links the texts that are not kept yet, on several threads. A failure is found again when the text is loaded.
+/// Links the texts that are not cached yet, in parallel. Ignores failures: loading the text reports them.
 pub(crate) fn link_all(driver: &'static Driver, ctx: &CudaContext, texts: &[&str]) {
     let missing: Vec<(CodeKey, &str)> = texts
         .iter()
@@ -73,29 +75,30 @@ pub(crate) fn link_all(driver: &'static Driver, ctx: &CudaContext, texts: &[&str
                     work();
                 }
             };
-            // Without another thread this one does all.
+            // If no thread can be started, this one does all the work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, helper);
         }
         work();
     });
 }
 
-/// Returns true if a text can be linked by itself: kernels that set conditions need a library of the device's, which only a load adds.
+/// Returns true if a text can be linked on its own. Kernels that set conditions need the device's library,
+/// which only loading adds.
 fn is_linked(text: &str) -> bool {
     !text.contains("cudaGraphSetConditional")
 }
 
-/// Returns the digest of all that the code of a text depends on.
+/// Returns the digest of everything that the code of a text depends on.
 fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> CodeKey {
     static RELEASE: OnceLock<Vec<u8>> = OnceLock::new();
     let release = RELEASE.get_or_init(|| {
         let simulated = if Simulator::get().is_some() { "simulated" } else { "" };
         let (major, minor) = cuda::version().unwrap_or((0, 0));
-        // The release of the driver, which CUDA's version does not tell.
+        // The driver's release, which is finer than its CUDA version.
         let release = std::fs::read("/proc/driver/nvidia/version").unwrap_or_default();
         [format!("{simulated} {major}.{minor}\n").into_bytes(), release].concat()
     });
-    // CUdevice_attribute: compute capability, major and minor
+    // CUdevice_attribute: compute capability, major and minor.
     let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
     let [major, minor] = capability.map(u32::to_le_bytes);
     let length = cuweave_core::index::wide(release.len()).to_le_bytes();
@@ -103,7 +106,7 @@ fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> CodeKey {
     parts.iter().fold(Sha256::new(), Sha256::chain_update).finalize().into()
 }
 
-/// Returns the kept code of a key.
+/// Returns the cached code of a key.
 fn known(key: &CodeKey) -> Option<Arc<[u8]>> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(at) = kept.iter().position(|(known, _)| known == key) {
@@ -118,7 +121,7 @@ fn known(key: &CodeKey) -> Option<Arc<[u8]>> {
     Some(code)
 }
 
-/// Keeps code in memory and on disk.
+/// Caches code in memory and on disk.
 fn keep(key: CodeKey, code: Arc<[u8]>) {
     store::write(&key, &code, Simulator::get().is_some());
     remember(key, code);
@@ -134,7 +137,7 @@ fn remember(key: CodeKey, code: Arc<[u8]>) {
     }
 }
 
-/// Removes code that the driver does not take.
+/// Removes code that the driver has rejected.
 fn forget(key: &CodeKey) {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != key);
     store::remove(key, Simulator::get().is_some());

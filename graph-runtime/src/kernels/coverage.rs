@@ -1,10 +1,12 @@
-//! The check that launches write all elements of their write-only parameters, with their configuration and scalars.
+//! Checks that launches write all elements of their write-only parameters, for their actual configuration and
+//! scalars. `cuweave_ptx::coverage` derives a kernel's outline from its PTX; this module evaluates it. The
+//! verdicts are:
 //!
 //! - Covered: the stores in the outline write the whole extent.
-//! - Short: they do not, and the kernel has no other store through the parameter. An error if the elements count as written
-//!   afterwards: for [`Mode::Write`] and for accesses that a later read relies on.
-//! - Unknown: everything else, for example stores that depend on loaded data. An error for the same accesses if the element
-//!   type has invalid bit patterns; otherwise the report lists it.
+//! - Short: they do not, and the kernel has no other store through the parameter. This is an error if the
+//!   elements count as written afterwards: for [`Mode::Write`], and for accesses that a later read relies on.
+//! - Unknown: everything else, for example stores that depend on loaded data. This is an error for the same
+//!   accesses if the element type has invalid bit patterns; otherwise the report lists it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -21,17 +23,17 @@ use crate::cuda::{self, Word};
 use super::declaration::Kernel;
 use super::param::Param;
 
-/// The maximum number of cached verdicts. At the limit all are dropped, since a setter may bring ever new numbers.
+/// The capacity of a cache. A full cache is cleared: a setter may keep producing new numbers.
 const MOST_CACHED: usize = 4096;
 
 /// A cache that all builds share.
 pub(super) struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
-/// The outlines of kernels, by the addresses of their static declarations and of the bytes. `None` for bytes of another
-/// version of this crate.
+/// Outlines, keyed by the addresses of the kernel's static declaration and of the encoded bytes. `None` for
+/// bytes of another version of this crate.
 static OUTLINES: Cache<(usize, usize), Option<Arc<FollowedOutline>>> = Cache::new();
-/// The verdicts by all numbers that they depend on: the kernel, the launch's configuration, the scalars that decide, and
-/// the extents.
+/// Verdicts, keyed by everything that they depend on: the kernel, the launch's configuration, the relevant
+/// scalars, and the extents.
 static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
 
 impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
@@ -39,7 +41,7 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
         Cache(LazyLock::new(Mutex::default))
     }
 
-    /// Returns the cached value of a key, or makes it without holding the lock.
+    /// Returns the value of a key. Makes it without holding the lock if it is not cached.
     pub fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
         if let Some(value) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) {
             return value.clone();
@@ -54,22 +56,22 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
     }
 }
 
-/// Checks the launches of one graph. Launches of one kernel are often equal, so the last verdicts of each kernel are
-/// cached.
+/// Checks the launches of one graph. Launches of a kernel are often equal, so each kernel's last verdicts are
+/// kept here.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     seen: Vec<Seen>,
-    /// The index of the last launch's kernel.
+    /// The index of the last launch's kernel in `seen`.
     last: usize,
     key: Vec<u64>,
 }
 
-/// A kernel that was launched before.
+/// A kernel of an earlier launch.
 #[derive(Debug)]
 struct Seen {
     address: usize,
     outlined: Option<Arc<FollowedOutline>>,
-    /// The numbers of the last launch, and its verdicts.
+    /// The key of the last launch, with its verdicts.
     key: Vec<u64>,
     verdicts: Arc<[Verdict]>,
 }
@@ -77,21 +79,21 @@ struct Seen {
 #[derive(Debug)]
 pub(super) struct FollowedOutline {
     pub outline: Outline,
-    /// The scalars that the verdict depends on: parameter and first word.
+    /// The scalars that the verdict depends on: the parameter, and its first word.
     scalars: Vec<(u32, usize)>,
     /// Each parameter in the outline: its index, and the index of its buffer.
     pub followed: Vec<(usize, usize)>,
 }
 
 impl FollowedOutline {
-    /// Returns an outline of a kernel, one of those that its declaration holds as bytes; `None` for bytes of another
+    /// Returns the outline that a kernel's declaration has encoded in `bytes`. `None` for bytes of another
     /// version of this crate.
     pub fn of(kernel: &'static Kernel, bytes: &'static [u8]) -> Option<Arc<FollowedOutline>> {
         let key = (std::ptr::from_ref(kernel).addr(), bytes.as_ptr().addr());
         OUTLINES.get_or_make(&key, || FollowedOutline::decode(kernel, bytes).map(Arc::new))
     }
 
-    /// Decodes an outline. Pointers that the launches of the declaration give none for are null.
+    /// Decodes an outline. Replaces pointers that the declaration's launches omit by null.
     fn decode(kernel: &Kernel, bytes: &[u8]) -> Option<FollowedOutline> {
         let mut outline = Outline::decode(bytes)?;
         let is_absent = |parameter: Option<&Arg>| {
@@ -118,13 +120,14 @@ impl FollowedOutline {
         Some(FollowedOutline { outline, scalars, followed })
     }
 
-    /// Returns the bits of a scalar, by its parameter.
+    /// Returns the bits of a scalar parameter.
     pub fn scalar(&self, words: &[Word], parameter: u32) -> Option<u64> {
         let at = self.scalars.iter().find(|scalar| scalar.0 == parameter)?.1;
         words.get(at).map(|&word| cuda::number(word))
     }
 
-    /// Appends the numbers that a verdict depends on: the kernel, the configuration and the scalars.
+    /// Appends everything but the extents that a verdict depends on: the kernel, the configuration and the
+    /// scalars.
     pub fn key(&self, kernel: &'static Kernel, shape: &LaunchShape, words: &[Word], key: &mut Vec<u64>) {
         key.push(wide(std::ptr::from_ref(kernel).addr()));
         key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
@@ -159,7 +162,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// Returns true if the build must fail: unwritten elements would count as written, and may be invalid values.
+    /// Returns true if the build must fail: elements that may be unwritten would count as written.
     pub fn is_error(&self, kernel: &Kernel, accesses: &[Access]) -> bool {
         let Some(access) = accesses.get(self.access) else { return false };
         let rested_on = access.mode == Mode::Write || access.relied_on;
@@ -174,8 +177,8 @@ impl Finding {
 }
 
 impl Judge {
-    /// Returns the parameters of a launch that are not proved to be fully written. `extents` are those of its buffers, in
-    /// order.
+    /// Returns the parameters of a launch that are not proved to be fully written. `extents` has the extents of
+    /// its buffers, in order.
     pub fn findings(
         &mut self,
         kernel: &'static Kernel,
@@ -198,7 +201,7 @@ impl Judge {
             return Vec::new();
         }
         let open = outlined.followed.iter().zip(verdicts);
-        // Nothing is written through a buffer that a launch gives none for.
+        // A parameter without a buffer is not written.
         let is_given =
             |parameter: usize| kernel.params.get(parameter).is_some_and(|param| !param.is_scalar());
         open.filter(|(followed, verdict)| **verdict != Verdict::Covered && is_given(followed.0))
@@ -206,7 +209,7 @@ impl Judge {
             .collect()
     }
 
-    /// Returns the index of a kernel in the cache.
+    /// Returns the index of a kernel in `seen`, and adds it if needed.
     fn seen(&mut self, kernel: &'static Kernel) -> usize {
         let address = std::ptr::from_ref(kernel).addr();
         if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
@@ -220,8 +223,8 @@ impl Judge {
         self.last
     }
 
-    /// Returns the number of threads that would write all elements, with the same blocks in a grid that is larger along one
-    /// axis.
+    /// Returns the number of threads that would write all elements, with the same block and a larger grid along
+    /// one axis. `None` if the search finds none.
     pub fn needed(
         &self,
         kernel: &'static Kernel,

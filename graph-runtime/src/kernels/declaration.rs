@@ -1,4 +1,5 @@
-//! Kernels as `#[kernels]` declares them.
+//! Kernels as `#[kernels]` declares them: statics in generated code, with the facts that the macro read from
+//! their PTX.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +11,8 @@ use crate::token::Token;
 use super::module::Module;
 use super::param::Param;
 
-/// The declarations of launches that give no buffer for some parameters, by the address of the kernel's own and the mask.
+/// The variants of declarations for launches that omit optional buffers, keyed by the declaration's address and
+/// the mask of omitted buffers.
 static WITHOUT: Mutex<BTreeMap<(usize, u64), &'static Kernel>> = Mutex::new(BTreeMap::new());
 
 /// A kernel's declaration.
@@ -24,28 +26,30 @@ pub struct Kernel {
     pub module: &'static Module,
     /// Its parameters.
     pub params: &'static [Param],
-    /// The number of words of its parameter values.
+    /// The number of words that its parameter values take.
     pub words: usize,
-    /// A bit mask of the words among the first 64 that are addresses of buffers.
+    /// Bit i is set if word i is the address of a buffer, for the first 64 words.
     addresses: u64,
-    /// The module-level variables that it reads and that some kernel writes.
+    /// The module variables that it reads and that some kernel writes.
     pub hidden_reads: &'static [&'static str],
-    /// The module-level variables that it writes.
+    /// The module variables that it writes.
     pub hidden_writes: &'static [&'static str],
-    /// The elements that it writes: an encoded `cuweave_ptx::coverage::Outline`, or empty.
+    /// The encoded `cuweave_ptx::coverage::Outline` of the elements that it writes. May be empty.
     pub outline: &'static [u8],
-    /// Its accesses through parameters whose extents are not proved, encoded in the same way, or empty.
+    /// The encoded outline of its accesses through parameters without proved extents. May be empty.
     pub accesses: &'static [u8],
-    /// True if all blocks of its grid wait for each other.
+    /// True if the blocks of its grid synchronise with each other.
     pub cooperative: bool,
-    /// The numbers of the declaration that it does not take: their positions among all that is declared, and their names.
+    /// The declared numbers that the kernel itself does not take: their positions in the declaration, and their
+    /// names.
     pub contract: &'static [(u32, &'static str)],
-    /// A bit mask of the buffers that the launches of this declaration give none for. Their parameters are scalars here.
+    /// Bit i is set if launches of this declaration omit buffer i. The parameters of omitted buffers are
+    /// scalars here.
     pub absent: u64,
 }
 
 impl Kernel {
-    /// Returns a kernel that uses no written variables.
+    /// Returns a kernel that uses no written module variables.
     pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
         let (mut words, mut at, mut addresses) = (0, 0, 0);
         while at < params.len() {
@@ -72,23 +76,23 @@ impl Kernel {
         }
     }
 
-    /// Returns the indices of words that are addresses of buffers, in the order of the parameters.
+    /// Returns the indices of the words that are addresses of buffers, in the order of the parameters.
     #[inline]
     pub(crate) fn address_words(&self) -> AddressWords<'_> {
         AddressWords { kernel: self, left: self.addresses, next: None }
     }
 
-    /// Returns true if it is given a table of pointers: it accesses more than its parameters.
+    /// Returns true if it takes a table of pointers, and so accesses memory beyond its parameters.
     pub(crate) fn takes_tables(&self) -> bool {
         self.params.iter().any(|param| param.table)
     }
 
-    /// Returns true if it uses module-level variables that some kernel writes.
+    /// Returns true if it uses module variables that some kernel writes.
     pub(crate) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
     }
 
-    /// Sets its name in the module, if that is another than in Rust.
+    /// Sets its name in the module, if that differs from the name in Rust.
     pub const fn linked(mut self, entry: &'static str) -> Kernel {
         self.entry = entry;
         self
@@ -100,30 +104,30 @@ impl Kernel {
         self
     }
 
-    /// Sets the outline of its accesses through parameters whose extents are not proved.
+    /// Sets the outline of its accesses through parameters without proved extents.
     pub const fn accessing(mut self, accesses: &'static [u8]) -> Kernel {
         self.accesses = accesses;
         self
     }
 
-    /// Makes it one whose blocks wait for each other.
+    /// Marks it as cooperative: its blocks synchronise with each other.
     pub const fn cooperative(mut self) -> Kernel {
         self.cooperative = true;
         self
     }
 
-    /// Sets the numbers of the declaration that it does not take.
+    /// Sets the declared numbers that the kernel itself does not take.
     pub const fn contract(mut self, contract: &'static [(u32, &'static str)]) -> Kernel {
         self.contract = contract;
         self
     }
 
-    /// Returns the position of a parameter among all that is declared.
+    /// Returns the position of a parameter in the declaration.
     pub(crate) fn declared_at(&self, parameter: u32) -> u32 {
         self.contract.iter().fold(parameter, |at, &(number, _)| at + u32::from(number <= at))
     }
 
-    /// Returns all that is declared: the names, and the parameters that the kernel takes.
+    /// Returns the whole declaration: each name, with the parameter if the kernel takes it.
     pub(crate) fn declared(&self) -> Vec<(&'static str, Option<&'static Param>)> {
         let mut declared: Vec<_> = self.params.iter().map(|param| (param.name, Some(param))).collect();
         for &(at, name) in self.contract {
@@ -132,8 +136,8 @@ impl Kernel {
         declared
     }
 
-    /// Returns the declaration for launches that give no buffer for some optional parameters: a bit for each buffer. It is
-    /// made once for each mask, and kept.
+    /// Returns the declaration for launches that omit the optional buffers in the mask `absent`. Created once
+    /// for each mask, and never freed.
     pub(crate) fn without(&'static self, absent: u64) -> &'static Kernel {
         if absent == 0 {
             return self;
@@ -153,7 +157,7 @@ impl Kernel {
         })
     }
 
-    /// Sets the module-level variables that it reads and writes.
+    /// Sets the module variables that it reads and writes.
     pub const fn hidden(mut self, reads: &'static [&'static str], writes: &'static [&'static str]) -> Kernel {
         self.hidden_reads = reads;
         self.hidden_writes = writes;
@@ -161,8 +165,8 @@ impl Kernel {
     }
 }
 
-/// A kernel's item, which `#[kernels]` generates. Nothing else can implement it, since only generated code can name a
-/// [`Token`].
+/// The item of a kernel, which `#[kernels]` generates. Nothing else can implement it, since only generated code
+/// can name a [`Token`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
     label = "a launch names a kernel that a `#[kernels]` block declares"
@@ -172,11 +176,12 @@ pub trait KernelItem {
     fn kernel(token: Token) -> &'static Kernel;
 }
 
-/// The iterator of [`Kernel::address_words`]: over the bits of the mask, then over the parameters beyond its 64 words.
+/// The iterator of [`Kernel::address_words`]: first the bits of the mask, then the parameters beyond its 64
+/// words.
 pub(crate) struct AddressWords<'k> {
     kernel: &'k Kernel,
     left: u64,
-    /// The next parameter beyond the mask, and its word.
+    /// The next parameter beyond the mask, with its first word.
     next: Option<(usize, usize)>,
 }
 

@@ -1,4 +1,5 @@
-//! The properties of each launch of a graph, which launch decisions depend on, and the variants that a decision needs.
+//! Gathers the facts about a graph's launches on which launch decisions depend, and makes the variants of
+//! kernels that a decision needs: the runtime's implementation of the core's [`Target`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,12 +34,12 @@ use super::variants::{Fused, Variant, Wanted};
 pub(crate) struct Changing {
     /// The grid.
     pub grids: Vector<StatementId, bool>,
-    /// The block, or the shared memory.
+    /// The block size or the shared memory.
     pub blocks: Vector<StatementId, bool>,
 }
 
 impl Changing {
-    /// Collects the statements whose configuration a setter may change; a fixed scalar has no setter.
+    /// Collects the statements. Fixed scalars have no setter.
     pub fn of(scalars: &Vector<ScalarId, Scalar>, statements: usize) -> Changing {
         let none = Vector::filled(false, statements);
         let mut changing = Changing { grids: none.clone(), blocks: none };
@@ -57,22 +58,22 @@ pub(crate) struct DeviceKernel {
     pub kernel: &'static Kernel,
 }
 
-/// The devices of a graph, with the kernels that it launches.
+/// The devices of a graph, with the kernels launched on them.
 pub(crate) struct DeviceTarget<'t> {
     pub driver: &'static Driver,
     pub modules: &'t mut Modules,
-    /// The kernels, each once a device.
+    /// The kernels, once for each device.
     pub(super) kernels: Vector<KernelId, DeviceKernel>,
-    /// The multiprocessors of each device.
+    /// The number of multiprocessors of each device.
     multiprocessors: Vector<Device, u32>,
-    /// The registers of a multiprocessor of each device.
+    /// The number of registers per multiprocessor of each device.
     registers: Vector<Device, u32>,
     /// The launches that may be fused.
     pub(super) located: BTreeMap<StatementId, Located>,
 }
 
 impl<'t> DeviceTarget<'t> {
-    /// Returns the target without kernels.
+    /// Returns a target without kernels.
     pub fn new(driver: &'static Driver, modules: &'t mut Modules) -> DeviceTarget<'t> {
         DeviceTarget {
             driver,
@@ -84,11 +85,11 @@ impl<'t> DeviceTarget<'t> {
         }
     }
 
-    /// Returns the properties of the launches, given an entry for each statement.
+    /// Returns the facts about the launches, with an entry for each statement.
     ///
     /// # Errors
     ///
-    /// A failure of the driver: all launches stay as written then.
+    /// A failure of the driver. The caller then keeps all launches as written.
     pub fn gather<'r>(
         &mut self,
         contexts: &Vector<Device, Arc<CudaContext>>,
@@ -153,9 +154,10 @@ impl<'t> DeviceTarget<'t> {
         Ok(facts)
     }
 
-    /// Queries the properties of the devices. Returns the constants of the first one.
+    /// Queries the properties of the devices. Returns the tuning constants of the first one.
     fn devices(&mut self, contexts: &Vector<Device, Arc<CudaContext>>) -> error::Result<Tuning> {
-        // CUdevice_attribute: compute capability, major and minor, multiprocessors, and registers of each
+        // CUdevice_attribute: compute capability (75, 76), multiprocessors (16), registers per multiprocessor
+        // (82).
         let mut tuning = Tuning::default();
         for (device, ctx) in contexts.enumerate() {
             let attribute = |attribute| self.driver.device_attribute(ctx, attribute);
@@ -169,7 +171,7 @@ impl<'t> DeviceTarget<'t> {
         Ok(tuning)
     }
 
-    /// Returns the registers of the kernels, if the driver assumes them: a simulated one.
+    /// Returns the register counts of the kernels if they are assumed, which only the simulated driver does.
     pub fn assumed(&self) -> Vec<(&'static str, u32)> {
         if Simulator::get().is_none() {
             return Vec::new();
@@ -180,14 +182,13 @@ impl<'t> DeviceTarget<'t> {
         self.kernels.iter().filter_map(registers).collect()
     }
 
-    /// Returns the number of a kernel on a device. No batch is of two kernels, so none is of two devices.
+    /// Returns the id of a kernel on a device. A batch is of one id, so of one kernel and one device.
     fn number(&mut self, device: Device, kernel: &'static Kernel) -> KernelId {
         let is = |other: &DeviceKernel| other.device == device && std::ptr::eq(other.kernel, kernel);
         let known = self.kernels.position(is);
         known.unwrap_or_else(|| self.kernels.push(DeviceKernel { device, kernel }))
     }
 
-    /// Returns the device's number of multiprocessors.
     pub(super) fn multiprocessors_of(&self, kernel: KernelId) -> u32 {
         self.multiprocessors.get(self.kernels[kernel].device).copied().unwrap_or(0)
     }
@@ -199,7 +200,7 @@ impl<'t> DeviceTarget<'t> {
             facts.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
         for &DeviceKernel { device, kernel } in &self.kernels {
-            // It is not the user's, and too short to gain by it.
+            // This kernel is the runtime's own, and too short to gain from a change.
             if std::ptr::eq(kernel, &ENTRY) {
                 continue;
             }
@@ -228,7 +229,7 @@ impl<'t> DeviceTarget<'t> {
         }
     }
 
-    /// Loads variants, those of a module together.
+    /// Generates and loads variants, all of a module at once.
     fn make<'w>(&self, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
         let mut of_module: BTreeMap<(Device, usize), (KernelId, Vec<Wanted>)> = BTreeMap::new();
         for (kernel, wanted) in wanted {
@@ -244,14 +245,14 @@ impl<'t> DeviceTarget<'t> {
         }
     }
 
-    /// Returns the needs of a batch.
+    /// Returns the requirements of a batch.
     fn needs(&self, facts: &LaunchFacts, batch: &Batch) -> Option<(KernelId, Needs)> {
         let first = facts.launches[batch.members[0]].as_ref()?;
         let DeviceKernel { device, kernel } = self.kernels[first.kernel];
         let own = self.modules.loaded_info(device, kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
         let wanted = Wanted::of(kernel.entry, batch.members.len(), batch.axis, first.batch);
-        // A setter may make the grid as large as it likes.
+        // A setter may enlarge the grid arbitrarily.
         let launches = || batch.members.iter().filter_map(|&member| facts.launches[member].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         let share = blocks.share(self.multiprocessors_of(first.kernel));
@@ -262,7 +263,8 @@ impl<'t> DeviceTarget<'t> {
         Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, share }))
     }
 
-    /// Loads a variant and compares it with the needs. `free` is the number of registers that it takes without a limit.
+    /// Loads a variant and checks it against the requirements. `free` is the number of registers that it uses
+    /// without a limit.
     fn fit(
         &self,
         facts: &LaunchFacts,
@@ -280,7 +282,7 @@ impl<'t> DeviceTarget<'t> {
     }
 }
 
-/// The reason that a kernel without a module is merged with no other.
+/// The reason for not merging a kernel whose module is not loaded.
 pub(super) const NOT_LOADED: &str = "it is not loaded";
 
 impl Target for DeviceTarget<'_> {
@@ -341,13 +343,13 @@ impl Target for DeviceTarget<'_> {
     }
 }
 
-/// Returns a number that no other statement has.
+/// Returns a number that is unique to the statement.
 fn number_of(statement: StatementId) -> u64 {
     u64::from(statement.as_u32())
 }
 
-/// Returns a bound on the turns of a launch's loops: the product of the scalars that bound them. One that is 0, such as the begin of a loop,
-/// counts as 1.
+/// Returns a bound on the loop iterations of a launch: the product of the scalars that bound them. A scalar of
+/// 0, such as the start of a loop, counts as 1.
 fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> TripCount {
     if entry.by_data {
         return TripCount::ByData;
@@ -366,8 +368,8 @@ fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> TripCount {
     turns.map_or(TripCount::Unknown, TripCount::AtMost)
 }
 
-/// Returns the values of the scalars that decide on the kernel's trip counts. For a launch whose trip counts depend on
-/// data, or on a value that cannot be compared, the value is unique.
+/// Returns the scalars that determine the kernel's trip counts. If they depend on data, or on a value that
+/// cannot be compared, adds a number that is unique to the statement.
 fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
     let mut values = Vec::new();
     if entry.by_data {
@@ -378,7 +380,7 @@ fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: Stateme
         match deciding {
             Deciding::No => {}
             Deciding::ByValue if param.is_scalar() && param.dense => values.push(cuda::number(words[at])),
-            // An address: the trip count depends on the memory behind it, which is data.
+            // The trip count depends on the memory at this address, which counts as data.
             Deciding::ByValue if !param.is_scalar() => {}
             // The padding of a structure has no defined value.
             Deciding::ByValue | Deciding::Unknown => values.push(number_of(statement)),

@@ -1,5 +1,5 @@
-//! The choice of a batch's variant: the plain one, or one with a limit of its registers. The driver tells what both need once they are
-//! loaded, and the cost model which of them is used, or that none is.
+//! Chooses the variant of a batch's kernel: the plain one, or one with limited registers. The driver reports
+//! the resources of each once it is loaded. The cost model then picks one, or rejects the batch.
 
 use cuweave_core::launches::residency::{cost, most_of, needed};
 use cuweave_core::launches::{Resources, Tuning, Unfit};
@@ -11,26 +11,26 @@ use super::function::FunctionInfo;
 use super::limits::most_registers;
 use super::variants::{Variant, Wanted};
 
-/// A batch's needs.
+/// The requirements of a batch.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
     /// The plain variant.
     pub wanted: Wanted,
-    /// The kernel's function, whose settings the variant takes.
+    /// The kernel's own function, whose attributes the variant copies.
     pub own: FunctionInfo,
     /// The number of members.
     pub members: usize,
-    /// Threads of a block.
+    /// The number of threads per block.
     pub threads: u32,
-    /// Dynamic shared memory of a block.
+    /// The dynamic shared memory per block, in bytes.
     pub shared: u32,
-    /// The resources of the kernel alone.
+    /// The resources of the unbatched kernel.
     pub alone: Resources,
-    /// The batch's blocks for each multiprocessor; `None` if a setter may change them.
+    /// The number of the batch's blocks per multiprocessor. `None` if a setter may change it.
     pub share: Option<u32>,
 }
 
-/// A variant that can run a batch, and its cost in thousandths of the kernel's time.
+/// A variant that can run a batch. Its cost is in thousandths of the kernel's time.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub variant: Variant,
@@ -39,9 +39,9 @@ pub(super) struct Fit {
 }
 
 impl Needs {
-    /// Holds a loaded variant against the needs.
+    /// Checks a loaded variant against the requirements, and computes its cost.
     ///
-    /// `free` is the number of registers that it takes without a limit; `None` if it has no limit.
+    /// `free` is the number of registers that the variant would use without a limit. `None` if it has no limit.
     pub fn fit(
         &self,
         driver: &Driver,
@@ -64,8 +64,9 @@ impl Needs {
         Ok(Fit { variant, cost, resources })
     }
 
-    /// Returns the request for a variant whose registers leave room for the blocks that a variant lacks; `None` if it lacks none, or not for
-    /// its registers. `registers` is the number of registers of a multiprocessor.
+    /// Returns a variant with so few registers that the missing blocks fit on a multiprocessor. `None` if no
+    /// blocks are missing, or registers are not the cause. `registers` is the number of registers per
+    /// multiprocessor.
     pub fn limited(&self, fit: &Fit, registers: u32) -> Option<Wanted> {
         let needed = needed(self.share, self.alone);
         let lacks = fit.resources.blocks < needed && fit.resources.registers > self.alone.registers;
@@ -73,7 +74,7 @@ impl Needs {
         (lacks && most > 0).then(|| self.wanted.limited(most))
     }
 
-    /// Returns the variant to use: the plain one, or the limited one where that costs less.
+    /// Returns the cheaper variant, or the reason that the batch is slower than its members.
     pub fn choose(
         &self,
         tuning: &Tuning,

@@ -1,4 +1,5 @@
-//! The elements that stay in registers of fused kernels.
+//! Decides which elements stay in registers of fused kernels instead of going through memory, by
+//! `coverage::forward`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use cuweave_ptx::coverage::{self, Forward, Member, Pointer};
 
 use super::facts::DeviceTarget;
 
-/// The statements that access each buffer that a member of a chain accesses.
+/// The statements that access each buffer of some chains.
 pub(super) type Users = BTreeMap<BufferId, Vec<StatementId>>;
 
 /// Collects the statements that access the buffers of chains.
@@ -23,8 +24,8 @@ pub(super) fn users(program: &Program, chains: &Vector<ChainId, Chain>) -> Users
 }
 
 impl DeviceTarget<'_> {
-    /// Returns the elements of a chain that stay in registers. `None` if there are none, and a barrier stands between all members. Of stacked
-    /// chains the same elements stay in registers, or none.
+    /// Returns the elements of a chain that stay in registers, and the barriers between its members. `None` if
+    /// no element does and every two members need a barrier. All chains of a stack must agree.
     pub(super) fn forward(
         &self,
         facts: &LaunchFacts,
@@ -50,7 +51,7 @@ impl DeviceTarget<'_> {
         (changes || all.barriers.contains(&false)).then(|| Arc::new(all))
     }
 
-    /// Returns the elements of the launches of one chain that stay in registers.
+    /// Returns the elements of one chain's launches that stay in registers.
     fn forward_one(
         &self,
         facts: &LaunchFacts,

@@ -1,29 +1,27 @@
-//! The attributes of a loaded function.
+//! [`FunctionInfo`]: the attributes of a loaded function.
 
 use crate::cuda::{Driver, Failure, Function};
 
-/// The attributes of a loaded function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FunctionInfo {
-    /// The function.
     pub function: Function,
-    /// The maximum number of threads of a block.
+    /// The maximum number of threads per block.
     pub most_threads: u32,
-    /// Its static shared memory, in bytes.
+    /// The static shared memory per block, in bytes.
     pub shared: u32,
-    /// The local memory of a thread, in bytes.
+    /// The local memory per thread, in bytes.
     pub local: u32,
-    /// The maximum dynamic shared memory that it is configured for.
+    /// The maximum dynamic shared memory per block that it is configured for, in bytes.
     pub dynamic_shared: u32,
-    /// Registers of a thread.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// The block size that it requires, if known.
+    /// The required block size, if known.
     pub required_block: Option<[u32; 3]>,
-    /// The cluster size that it must be launched with; zeros if the launch must specify it.
+    /// The required cluster size. Zeros if the launch must specify it. `None` if it runs without clusters.
     pub cluster: Option<[u32; 3]>,
 }
 
-// CUfunction_attribute
+// Values of `CUfunction_attribute`.
 const MAX_THREADS_PER_BLOCK: u32 = 0;
 const SHARED_SIZE_BYTES: u32 = 1;
 const LOCAL_SIZE_BYTES: u32 = 3;

@@ -1,5 +1,6 @@
-//! Fused kernels: the accesses of the blocks of their parts, and loading. They are in modules of their own, made on first
-//! request. Only kernels that use no written variable are parts, so no state is duplicated.
+//! Fused kernels: finds the bytes that each block of a launch accesses, and generates and loads the fused
+//! kernels of chains. Each is in a module of its own, made on first request. Only kernels that use no written
+//! module variable are fused, so no state is duplicated.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -31,20 +32,19 @@ use super::param::Param;
 use super::record::LaunchRecord;
 use super::variants::{Chained, Fused, shape_of};
 
-/// The accesses of launches, by the kernel, the configuration and the scalars.
+/// The accesses of launches, keyed by the kernel, the configuration and the scalars.
 static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
 
-/// The accesses of a launch.
 #[derive(Clone)]
 struct Footprint {
-    /// The bytes that each block reads and writes, for each buffer.
+    /// The bytes that each block reads and writes. Two entries for each buffer.
     regions: Arc<[Arc<Region>]>,
     /// The loads and stores of each thread.
     sites: Arc<Sites>,
 }
 
 impl LoadedModule {
-    /// Outlines the accesses of kernels, with one analysis of the file for all that are not outlined yet.
+    /// Outlines the accesses of kernels. One analysis of the file serves all that are not outlined yet.
     fn outline(&self, kernels: &[&'static Kernel]) {
         let Some(module) = self.parsed() else { return };
         let mut analysis = None;
@@ -80,7 +80,7 @@ impl LoadedModule {
         }
     }
 
-    /// Returns the outline of a kernel's accesses, or the reason that it cannot be a part of a fused kernel; `None` for
+    /// Returns the outline of a kernel's accesses, or the reason that the kernel cannot be fused. `None` for
     /// machine code.
     fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<Outlined>, String>> {
         let entry = self.entry(kernel.entry)?;
@@ -96,7 +96,7 @@ impl LoadedModule {
         entry.fusing.get().cloned()
     }
 
-    /// Returns a fused kernel whose first part is of this module: a loaded one, or a new one.
+    /// Returns a fused kernel whose first part is in this module. Loads it if needed.
     fn fused(&self, wanted: Chained, parts: &[(&ptx::Module<'_>, &str)]) -> Result<Fused, String> {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, made)) = variants.fused.iter().find(|(made, _)| *made == wanted) {
@@ -163,8 +163,8 @@ impl DeviceTarget<'_> {
         }
     }
 
-    /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` are the distances of its
-    /// pointers from the start of their buffers; `is_set` says of a parameter whether setters may give it any value.
+    /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` has the
+    /// byte offset of each pointer in its buffer. `is_set` returns true for parameters that setters may change.
     pub fn locate(
         &mut self,
         facts: &mut LaunchFacts,
@@ -213,7 +213,7 @@ impl DeviceTarget<'_> {
         }
     }
 
-    /// Loads the fused kernels of chains: see [`Target::fused`](cuweave_core::compile::Target::fused).
+    /// Loads the fused kernels of chains. Implements [`Target::fused`](cuweave_core::compile::Target::fused).
     pub(super) fn fused_of_all(
         &self,
         facts: &LaunchFacts,
@@ -229,8 +229,8 @@ impl DeviceTarget<'_> {
         chains.iter().map(fused).collect()
     }
 
-    /// Returns the fused kernel of a chain, or the kernel that is not to be fused, with the reason. If the kernel with elements in
-    /// registers cannot be used, they go through memory.
+    /// Returns the fused kernel of a chain, or the kernel that must not be fused, with the reason. If the
+    /// kernel with elements in registers cannot be used, falls back to the one through memory.
     fn fused_of(
         &self,
         facts: &LaunchFacts,
@@ -240,19 +240,17 @@ impl DeviceTarget<'_> {
         let of = |members: &[StatementId]| -> Vec<&Launch> {
             members.iter().filter_map(|&id| facts.launches[id].as_ref()).collect()
         };
-        // Stacked chains have the same kernels.
         let launches = chain.chains().next().map_or_else(Vec::new, of);
         let Some(&first) = launches.first() else {
             return Err((KernelId::from_u32(0), UnfitChain::Refused("it is not launched".to_owned())));
         };
         let (driver, modules) = (self.driver, &*self.modules);
-        // A chain is of one device.
         let device = self.kernels[first.kernel].device;
         let kernels: Vec<&'static Kernel> =
             launches.iter().map(|launch| self.kernels[launch.kernel].kernel).collect();
         let infos: Vec<FunctionInfo> =
             kernels.iter().filter_map(|kernel| modules.loaded_info(device, kernel)).collect();
-        // The kernel that needs most is left alone.
+        // Blame the kernel that needs the most resources.
         let by_need = launches.iter().zip(&infos).max_by_key(|(_, info)| (info.local, info.registers));
         let largest = by_need.map_or(first.kernel, |(launch, _)| launch.kernel);
         let refused = |why: UnfitChain| (largest, why);
@@ -288,8 +286,8 @@ impl DeviceTarget<'_> {
     }
 }
 
-/// Checks that a fused kernel supports the launch, needs no more local memory than the largest of its parts, and has the
-/// occupancy of each, or what its grid needs. The error is the reason that it cannot be used.
+/// Checks that a fused kernel supports the launch, needs no more local memory than its largest part, and keeps
+/// the occupancy of each part, or the one that its grid needs. Returns the reason if not.
 fn serves(
     driver: &Driver,
     parts: &[FunctionInfo],
@@ -324,7 +322,8 @@ fn serves(
             let FunctionInfo { registers, shared: own, .. } = fused;
             let bytes = own.saturating_add(shared);
             return Err(UnfitChain::Slower(format!(
-                "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed: it takes {registers} registers a thread and {bytes} bytes of shared memory"
+                "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed: it \
+                takes {registers} registers a thread and {bytes} bytes of shared memory"
             )));
         }
     }

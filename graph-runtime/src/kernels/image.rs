@@ -1,8 +1,8 @@
-//! Explains failed module loads from the image.
+//! Explains failed module loads by inspecting the image.
 //!
-//! The driver rejects an unusable image with one of a few codes, without naming the required driver or device. The image
-//! states them: `.version` and `.target` of PTX, the architecture in the header of a cubin (ELF, machine 190; the layout is
-//! in LLVM's `BinaryFormat/ELF.h`), and one for each member of a fat binary.
+//! The driver rejects an unusable image with one of a few codes, and does not say which driver or device it
+//! needs. The image does: PTX in its `.version` and `.target`, a cubin in its ELF header (machine 190; layout
+//! in LLVM's `BinaryFormat/ELF.h`), a fat binary in the header of each member.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ use crate::cuda::{INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, UNSUPPORTED_PTX
 /// Major and minor.
 type Version = (u32, u32);
 
-/// An architecture by its name: 90 for `sm_90`, and the suffix.
+/// An architecture: 90 for `sm_90`, and the suffix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Architecture {
     /// `10 * major + minor` of the compute capability.
     number: u32,
-    /// `a`: not compatible with any other capability; `f`: compatible within its family only.
+    /// `a`: compatible with no other capability; `f`: compatible only within its family.
     suffix: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Architecture {
     }
 }
 
-/// The contents of an image.
+/// The relevant contents of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Image {
     /// PTX text.
@@ -50,11 +50,11 @@ enum Image {
     Cubin(Option<Architecture>),
     /// Machine code and PTX of several architectures.
     Fat { machine: Vec<u32>, ptx: Vec<u32> },
-    /// None of the formats that a driver takes.
+    /// None of the formats that a driver accepts.
     Unknown,
 }
 
-/// The device and the driver that loads the image.
+/// The device and the driver that load the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// The device's compute capability.
@@ -63,8 +63,8 @@ pub(crate) struct Target {
     pub driver: Version,
 }
 
-/// Explains why the driver rejected an image with this code: lines of `note:` and `help:`, each after a line break. Empty
-/// if the code is not about images, or nothing is known.
+/// Explains why the driver rejected an image with this code, as lines of `note:` and `help:`, each after a line
+/// break. Empty if the code is not about images or nothing is known.
 pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
     if ![NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION, INVALID_IMAGE].contains(&code) {
         return String::new();
@@ -96,7 +96,8 @@ pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
             )
         }
         Image::Cubin(Some(found)) if !found.is_machine_code_of(number) => format!(
-            "\nnote: it is machine code of `{found}`, and the device has compute capability {device}\nhelp: compile it for `sm_{number}`, or give PTX, which the driver compiles"
+            "\nnote: it is machine code of `{found}`, and the device has compute capability {device}\nhelp: \
+            compile it for `sm_{number}`, or give PTX, which the driver compiles"
         ),
         Image::Fat { machine, ptx } if !(machine.is_empty() && ptx.is_empty()) => {
             let list = |what: &str, numbers: &[u32]| {
@@ -106,7 +107,8 @@ pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
             let parts: Vec<String> =
                 [list("machine code", &machine), list("PTX", &ptx)].into_iter().flatten().collect();
             format!(
-                "\nnote: it is a fat binary with {}, and the device has compute capability {device}\nhelp: add `sm_{number}`, or PTX of an architecture that is no newer",
+                "\nnote: it is a fat binary with {}, and the device has compute capability {device}\nhelp: add \
+                `sm_{number}`, or PTX of an architecture that is no newer",
                 parts.join(" and ")
             )
         }
@@ -115,10 +117,11 @@ pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
     }
 }
 
-/// Returns the CUDA version whose driver first supported a PTX version, from the PTX manual's release table.
+/// Returns the CUDA version whose driver first supported a PTX version. Source: the release table of the PTX
+/// manual.
 fn needed_driver((major, minor): Version) -> Option<Version> {
     match (major, minor) {
-        // PTX 7.m came with CUDA 11.m, 8.m with 12.m up to 12.5 and with 12.(m + 1) from then on, 9.m with 13.m.
+        // PTX 7.m came with CUDA 11.m; 8.m with 12.m up to 12.5, then with 12.(m + 1); 9.m with 13.m.
         (8, 6..) => Some((12, minor + 1)),
         (7.., _) => Some((major + 4, minor)),
         _ => None,
@@ -126,8 +129,8 @@ fn needed_driver((major, minor): Version) -> Option<Version> {
 }
 
 impl Architecture {
-    /// Returns true if PTX for this architecture can be compiled for a device, given by `10 * major + minor` of its
-    /// capability.
+    /// Returns true if PTX for this architecture can be compiled for a device. `device` is `10 * major + minor`
+    /// of its capability.
     fn runs_on(&self, device: u32) -> bool {
         match self.suffix.as_str() {
             "" => self.number <= device,
@@ -136,7 +139,7 @@ impl Architecture {
         }
     }
 
-    /// Returns true if machine code of this architecture runs on a device: one of the same major version that is not older.
+    /// Returns true if machine code of this architecture runs on a device: same major version, and not newer.
     fn is_machine_code_of(&self, device: u32) -> bool {
         self.number / 10 == device / 10 && self.number <= device
     }
@@ -150,7 +153,7 @@ impl Image {
         if bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
             return fat(bytes);
         }
-        // The start of a file suffices. A character may be cut at its end.
+        // The start of the file suffices. A character may be cut at its end.
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
         let directive =
             |name: &str| text.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
@@ -178,8 +181,8 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// Returns the architecture in the flags of a cubin's header: in the lowest byte, and from ABI version 8 on, which CUDA 13
-/// writes, in the second byte.
+/// Returns the architecture from the flags of a cubin's header: the lowest byte, or the second one since ABI
+/// version 8, which CUDA 13 writes.
 fn cubin(bytes: &[u8]) -> Option<Architecture> {
     const CUDA: u32 = 190;
     if half(bytes, 18)? != CUDA {
@@ -190,7 +193,7 @@ fn cubin(bytes: &[u8]) -> Option<Architecture> {
     Some(Architecture::machine(number))
 }
 
-/// Parses a fat binary: a header that states its own size, then members with a header each.
+/// Parses a fat binary: a header with its own size, then members with a header each.
 fn fat(bytes: &[u8]) -> Image {
     const PTX: u32 = 1;
     const ELF: u32 = 2;
@@ -253,14 +256,16 @@ mod tests {
         let new = explain(&text("9.4", "sm_90"), UNSUPPORTED_PTX_VERSION, HOPPER);
         assert_eq!(
             new,
-            "\nnote: it is PTX of `.version 9.4`, and the driver has CUDA 13.0\nhelp: it needs a driver of CUDA 13.4 or newer, or a compiler (NVRTC, nvcc) of CUDA 13.0 or older"
+            "\nnote: it is PTX of `.version 9.4`, and the driver has CUDA 13.0\nhelp: it needs a driver of CUDA \
+            13.4 or newer, or a compiler (NVRTC, nvcc) of CUDA 13.0 or older"
         );
         assert!(
             explain(&text("8.7", "sm_90"), UNSUPPORTED_PTX_VERSION, HOPPER).contains("CUDA 12.8 or newer")
         );
         assert_eq!(
             explain(&text("8.6", "sm_100a, debug"), NO_BINARY_FOR_GPU, HOPPER),
-            "\nnote: its `.target` is `sm_100a`, and the device has compute capability 9.0\nhelp: compile it for `sm_90` or older"
+            "\nnote: its `.target` is `sm_100a`, and the device has compute capability 9.0\nhelp: compile it \
+            for `sm_90` or older"
         );
         let older = Target { capability: (12, 0), ..HOPPER };
         assert!(

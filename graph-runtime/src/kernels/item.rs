@@ -1,6 +1,7 @@
-//! The items that statements name. Every kernel and every graph function has a constant `__ITEM`, found by the path
-//! `name::__ITEM` in either; for a name without one, generated code finds [`no_item`]. The types of these constants decide
-//! on rustc's message about a name that does not fit the statement.
+//! The items that statements name. Every kernel and every graph function has a constant `__ITEM`, which
+//! generated code finds by the path `name::__ITEM`. For any other name it finds the one of [`no_item`].
+//!
+//! The types of these constants determine rustc's message for a name that does not fit the statement.
 
 use crate::token::Token;
 
@@ -18,7 +19,7 @@ pub struct GraphPath<G>(pub G);
 #[derive(Clone, Copy, Debug)]
 pub struct NoPath;
 
-/// A name that `name[config](..)` launches.
+/// A name that `name[config](..)` can launch.
 #[diagnostic::on_unimplemented(
     message = "CW001: only kernels are launched by `name[config](..)`",
     label = "no kernel of this name is in scope",
@@ -49,21 +50,21 @@ impl<G: HasConfiguration> Launched for GraphPath<G> {
     }
 }
 
-/// A name launched by `name[config](..)`. No graph function has a launch configuration.
+/// A graph function in `name[config](..)`. Never implemented: no graph function has a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "CW001: a graph function has no launch configuration",
     label = "this is a graph function, not a kernel: call it without the brackets, as in `name(..)`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait HasConfiguration {
-    /// The type of the item. There is none.
+    /// Never defined.
     type Item;
 
     /// Never called.
     fn none(self) -> Self::Item;
 }
 
-/// A name that `name(..)` calls.
+/// A name that `name(..)` can call.
 #[diagnostic::on_unimplemented(
     message = "CW001: only graph functions are called by `name(..)`",
     label = "no function of this name with `#[cuweave::graph]` is in scope",
@@ -86,29 +87,29 @@ impl<G> Called for GraphPath<G> {
     }
 }
 
-/// An item of a graph function, which says if the function holds a host statement or an event: the body of a conditional node
-/// cannot.
+/// The item of a graph function. States if the function contains a host statement or an event, which the body
+/// of a conditional node cannot.
 pub trait HoldsHost {
-    /// True if it or a function that it calls does.
+    /// True if the function, or one that it calls, contains one.
     const HOST: bool;
 }
 
 impl<G: HoldsHost> GraphPath<G> {
-    /// Returns true if the function holds a host statement or an event.
+    /// Returns true if the function contains a host statement or an event.
     pub const fn holds_host(&self) -> bool {
         G::HOST
     }
 }
 
 impl<K> KernelPath<K> {
-    /// A kernel holds none.
+    /// Returns false: a kernel contains none.
     pub const fn holds_host(&self) -> bool {
         false
     }
 }
 
 impl NoPath {
-    /// A name that is no graph function holds none: it is an error where it is called.
+    /// Returns false: calling such a name is an error anyway.
     pub const fn holds_host(&self) -> bool {
         false
     }
@@ -122,21 +123,21 @@ impl<K: NeedsNoConfiguration> Called for KernelPath<K> {
     }
 }
 
-/// A name called by `name(..)`. Every kernel needs a launch configuration.
+/// A kernel in `name(..)`. Never implemented: every kernel needs a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "CW001: the kernel `{Self}` is launched without a configuration",
     label = "write it in brackets: `{Self}[per_item(n)](..)` or `{Self}[(grid, block)](..)`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait NeedsNoConfiguration {
-    /// The type of the item. There is none.
+    /// Never defined.
     type Item;
 
     /// Never called.
     fn none(self) -> Self::Item;
 }
 
-/// The type of an argument that was refused.
+/// The type of an argument that was rejected.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused;
 
@@ -145,8 +146,8 @@ pub fn kernel_of<K: KernelItem>(_: &K) -> &'static Kernel {
     K::kernel(Token)
 }
 
-/// The fallback items of a name that is neither a kernel nor a graph function, and of the items that a graph function
-/// lacks.
+/// The fallback items, for a name that is neither a kernel nor a graph function, and for items that a graph
+/// function lacks.
 pub mod no_item {
     pub use super::limits::*;
 
@@ -154,7 +155,7 @@ pub mod no_item {
     pub const __ITEM: super::NoPath = super::NoPath;
 }
 
-/// The fallback trait of a type that is no kernel.
+/// The fallback for types that are not kernels.
 pub trait NoItem {
     /// The fallback `__ITEM`.
     const __ITEM: NoPath = NoPath;
@@ -162,7 +163,7 @@ pub trait NoItem {
 
 impl<T> NoItem for T {}
 
-/// The limits of launch configurations for a name that is no kernel: none.
+/// The fallback limits of launch configurations for a name that is not a kernel: there are none.
 pub mod limits {
     /// Accepts every grid.
     pub const fn __admits_grid(_: u32, _: u32, _: u32) -> bool {
@@ -179,10 +180,10 @@ pub mod limits {
         true
     }
 
-    /// The reason why `__admits_grid` refuses a grid: none.
+    /// Unused: every grid is accepted.
     pub const __GRIDS: &str = "";
-    /// The reason why `__admits_block` refuses a block: none.
+    /// Unused: every block is accepted.
     pub const __BLOCKS: &str = "";
-    /// The reason why `__admits_shared` refuses an amount: none.
+    /// Unused: every amount is accepted.
     pub const __SHARED: &str = "";
 }

@@ -1,4 +1,4 @@
-//! The limits of a device and of a loaded function on launch configurations.
+//! Checks launch configurations against the limits of a device and of a loaded function.
 
 use cudarc::driver::CudaContext;
 use cuweave_core::launches::Blocks;
@@ -10,39 +10,38 @@ use crate::error::{ConfigFault, ConfigPart, Error, Result};
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
 
-/// A device's limits on launch configurations.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     threads: u32,
     block: [u32; 3],
     grid: [u32; 3],
-    /// Shared memory of a block in bytes: by default, and with opt-in.
+    /// The maximum shared memory per block in bytes: by default, and with opt-in.
     shared: [u32; 2],
-    /// Registers of a block.
+    /// The maximum number of registers per block.
     registers: u32,
     /// True if blocks can be launched in clusters.
     clusters: bool,
-    /// True if all blocks of a grid can be launched at one time.
+    /// True if cooperative launches are supported: all blocks of a grid run at the same time.
     cooperative: bool,
-    /// The number of multiprocessors.
     multiprocessors: u32,
-    /// True if batch memory operations take values of eight bytes.
+    /// True if batch memory operations accept 8-byte values.
     wide_memory_operations: bool,
-    /// True if host and device access managed memory at the same time.
+    /// True if host and device may access managed memory at the same time.
     pub shares_memory: bool,
 }
 
-/// Registers are given to warps, in steps of 256 (every architecture since 5.0, by CUDA's occupancy tables).
+/// Registers are allocated per warp in steps of 256, on every architecture since 5.0. Source: CUDA's occupancy
+/// tables.
 const REGISTER_STEP: u64 = 256;
-/// The maximum number of registers of a thread on every device.
+/// The maximum number of registers per thread, on every device.
 const MOST_REGISTERS: u32 = 255;
-/// The maximum number of blocks of a cluster that every device with clusters supports.
+/// The maximum number of blocks per cluster that every device with clusters supports.
 const PORTABLE_CLUSTER: u64 = 8;
 
 impl Limits {
-    /// Queries the device.
+    /// Queries the limits of a device.
     pub(crate) fn of(driver: &Driver, ctx: &CudaContext) -> Result<Limits> {
-        // CUdevice_attribute
+        // Values of `CUdevice_attribute`.
         let ask = |attribute| driver.device_attribute(ctx, attribute).map_err(Error::from);
         Ok(Limits {
             threads: ask(1)?,
@@ -59,7 +58,7 @@ impl Limits {
         })
     }
 
-    /// Returns true if batch memory operations take values of eight bytes.
+    /// Returns true if batch memory operations accept 8-byte values.
     pub(crate) fn wide_memory_operations(&self) -> bool {
         self.wide_memory_operations
     }
@@ -77,7 +76,8 @@ impl Limits {
         self.cluster(shape.grid, kernel.name, info)
     }
 
-    /// Checks that all blocks of a grid can run at one time. `of_each` is the number of blocks that a multiprocessor holds.
+    /// Checks that all blocks of a grid can run at the same time. `of_each` is the number of blocks that fit on
+    /// a multiprocessor.
     pub(crate) fn resident(
         &self,
         grid: [u32; 3],
@@ -116,7 +116,7 @@ impl Limits {
         kernel: &'static str,
         info: &FunctionInfo,
     ) -> std::result::Result<(), ConfigFault> {
-        // The extents are within the device's limits, so their product does not overflow.
+        // No overflow: the extents are within the device's limits.
         let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
         if threads > u64::from(self.threads) {
             return Err(ConfigFault::Threads { threads, most: self.threads });
@@ -170,8 +170,8 @@ impl Limits {
     }
 }
 
-/// Returns the most registers of a thread with which a multiprocessor of `registers` registers holds so many blocks. Each of its
-/// partitions holds whole warps.
+/// Returns the maximum number of registers per thread with which `blocks` blocks fit on a multiprocessor of
+/// `registers` registers. Each of its partitions holds whole warps.
 pub(crate) fn most_registers(registers: u32, blocks: u32, threads: u32) -> u32 {
     const PARTITIONS: u32 = 4;
     let warps = blocks.saturating_mul(threads.div_ceil(32)).div_ceil(PARTITIONS).max(1);
@@ -179,7 +179,7 @@ pub(crate) fn most_registers(registers: u32, blocks: u32, threads: u32) -> u32 {
     u32::try_from(of_warp / 32).unwrap_or(MOST_REGISTERS).min(MOST_REGISTERS)
 }
 
-/// Returns the registers of a block: per warp, rounded up to the allocation step.
+/// Returns the number of registers per block: per warp, rounded up to the allocation step.
 fn registers(threads: u64, each: u32) -> u64 {
     threads.div_ceil(32) * (u64::from(each) * 32).next_multiple_of(REGISTER_STEP)
 }
@@ -227,13 +227,13 @@ mod tests {
         assert_eq!(check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 64, ..PLAIN }), None);
         let error = check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 65, ..PLAIN }).expect("too many");
         assert!(error.contains("65 registers each") && error.contains("65536 registers a block"), "{error}");
-        // 255 registers a thread are 8,192 a warp after rounding: eight warps fill the device's limit.
+        // 255 registers per thread are 8,192 per warp after rounding, so eight warps reach the device's limit.
         let most = FunctionInfo { registers: 255, ..PLAIN };
         assert_eq!(check(HOPPER, 1, 256, 0, most), None);
         assert!(check(HOPPER, 1, 257, 0, most).is_some());
     }
 
-    /// CUDA's occupancy tables for 65,536 registers a multiprocessor.
+    /// From CUDA's occupancy tables, for 65,536 registers per multiprocessor.
     #[test]
     fn registers_for_a_number_of_blocks() {
         for (blocks, threads, most) in

@@ -21,6 +21,6 @@ pub(crate) struct Located {
     pub of: Arc<Outlined>,
     /// The loads and stores of each thread.
     pub sites: Arc<Sites>,
-    /// The distance of each pointer from the start of its buffer; `None` if a setter may change it.
+    /// The byte offset of each pointer in its buffer. `None` if a setter may change it.
     pub offsets: Vec<Option<u64>>,
 }

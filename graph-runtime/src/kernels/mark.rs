@@ -1,8 +1,9 @@
-//! Type-level check of arguments against parameters: trait bounds state which parameters `&b`, `&mut b`, `atomic(&mut b)`
-//! and `b` fit, with messages of our own. `T` is the element type.
+//! Checks arguments against parameters by trait bounds: which parameters `&b`, `&mut b`, `atomic(&mut b)` and
+//! `b` fit, with messages of our own. `T` is the element type.
 //!
-//! Each form of an argument has a trait for the parameters that it fits. A parameter of another form implements the trait,
-//! too, under a bound that no type satisfies and whose message contains the advice: rustc reports the innermost bound.
+//! Each form of argument has a trait that the parameters which it fits implement. Parameters of other forms
+//! implement the trait too, but under a bound that no type satisfies and whose message contains the advice:
+//! rustc reports the innermost bound.
 
 use std::marker::PhantomData;
 
@@ -28,7 +29,7 @@ pub mod param {
         Atomics
         /// `[T; len]`.
         Taken
-        /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
+        /// In a kernel's declaration: `&[Atomic<T>; len]`, a buffer that the kernel updates by atomics.
         Atomic
     }
 }
@@ -46,7 +47,7 @@ macro_rules! marks {
         }
 
         impl<T> $name<T> {
-            /// Returns the mark of the statement's access of an index.
+            /// Returns the mark of a statement's access, by its index.
             pub const fn at(access: u32) -> Self {
                 Self { access, element: PhantomData }
             }
@@ -66,19 +67,19 @@ macro_rules! marks {
 marks! {
     /// `&b`.
     Shared;
-    /// `&mut b`, of elements that are all written.
+    /// `&mut b`, if all elements are written before.
     Unique;
-    /// `&mut b`, of elements that are not all written.
+    /// `&mut b`, if not all elements are written before.
     Fresh;
     /// `atomic(&mut b)`.
     Atomic;
-    /// `b`, of elements that are all written.
+    /// `b`, if all elements are written before.
     Moved;
-    /// `b`, of elements that are not all written.
+    /// `b`, if not all elements are written before.
     FreshMoved;
 }
 
-// Outside of the macro: rustc shows these lines in its messages.
+// Written without the macro because rustc shows these lines in its messages.
 impl<P: TakesShared<T>, T> Fits<P> for Shared<T> {}
 impl<P: TakesShared<T>, T> FitsOptional<P> for Shared<T> {}
 impl<P: TakesUnique<T>, T> Fits<P> for Unique<T> {}
@@ -91,32 +92,33 @@ impl<P: TakesMoved<T>, T> Fits<P> for Moved<T> {}
 impl<P: TakesFreshMoved<T>, T> Fits<P> for FreshMoved<T> {}
 
 impl<T> Shared<T> {
-    /// Returns the mark of the statement's access of an index to a part of an argument.
+    /// Returns the mark of a statement's access to a field or element of an argument.
     pub fn of<F: Lends<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<T> Unique<T> {
-    /// Returns the mark of the statement's access of an index to a part of an argument.
+    /// Returns the mark of a statement's access to a field or element of an argument.
     pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<T> Atomic<T> {
-    /// Returns the mark of the statement's access of an index to a part of an argument.
+    /// Returns the mark of a statement's access to a field or element of an argument.
     pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
-/// A part of an argument that is a buffer.
+/// A field or element of an argument that is a buffer.
 #[diagnostic::on_unimplemented(
     message = "this part of an argument is not a buffer",
     label = "a buffer is needed here, and this is a `{Self}`",
     note = "buffers of a record are fields `&[T; len]` and `&mut [T; len]`, and elements of arrays and slices of them",
-    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph \
+        function as `record(layer.inner)`",
     note = "a field that may be `None` is taken apart first: `if let Some(b) = layer.bias {{ .. }} else {{ .. }}`"
 )]
 pub trait Lends {
@@ -132,12 +134,13 @@ impl<T> Lends for bind::Exclusive<'_, T> {
     type Element = T;
 }
 
-/// A part of an argument that is a buffer and may be written.
+/// A field or element of an argument that is a mutable buffer.
 #[diagnostic::on_unimplemented(
     message = "CW205: this part of an argument is written, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
     note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature",
-    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph \
+        function as `record(layer.inner)`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
 )]
 pub trait LendsMut {
@@ -149,17 +152,17 @@ impl<T> LendsMut for bind::Exclusive<'_, T> {
     type Element = T;
 }
 
-/// Returns the element type of a part of an argument.
+/// Returns the element type of a buffer in an argument.
 pub fn element<F: Lends<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 
-/// Returns the element type of a written part of an argument.
+/// Returns the element type of a mutable buffer in an argument.
 pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 
-/// A part of an argument that `&` lends to a graph function.
+/// A field or element of an argument that can be passed by `&` to a graph function.
 #[diagnostic::on_unimplemented(
     message = "this part of an argument is neither a buffer nor a record nor a list of them",
     label = "a `{Self}` cannot be lent to a graph function",
@@ -173,11 +176,12 @@ pub trait Lent<'v> {
     fn lent(&'v self) -> Self::Argument;
 }
 
-/// A part of an argument that `&mut` lends to a graph function.
+/// A field or element of an argument that can be passed by `&mut` to a graph function.
 #[diagnostic::on_unimplemented(
     message = "CW205: this part of an argument is lent by `&mut`, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
-    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`",
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of \
+        a record is passed by value: `layer.d`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
 )]
 pub trait LentMut<'v> {
@@ -278,7 +282,7 @@ impl<B: LendsMut> LentMut<'_> for bind::TypeOfBuffer<B> {
     }
 }
 
-/// The bound form of a buffer that may be `None`, which has a form of parameter declarations.
+/// The binding of an optional buffer. Gives the corresponding form of parameter.
 pub trait DeclaredInOption {
     /// The form without the `Option`.
     type Parameter;
@@ -292,22 +296,22 @@ impl<T> DeclaredInOption for bind::Exclusive<'_, T> {
     type Parameter = ReadWrite<T>;
 }
 
-/// Returns the argument of a graph function for `Some` of a buffer.
+/// Returns the argument of a graph function for `Some(buffer)`.
 pub fn some<M: Fits<B::Parameter>, B: DeclaredInOption>(_: M) -> bind::SomeOrNone<B> {
     bind::SomeOrNone::new(true)
 }
 
-/// Returns the argument of a graph function for a part of an argument.
+/// Returns the argument of a graph function for `&part`.
 pub fn lent<'v, F: Lent<'v>>(part: &'v F) -> F::Argument {
     part.lent()
 }
 
-/// Returns the argument of a graph function, which may write it, for a part of an argument.
+/// Returns the argument of a graph function for `&mut part`.
 pub fn lent_mut<'v, F: LentMut<'v>>(part: &'v F) -> F::Argument {
     part.lent_mut()
 }
 
-/// Compiles only if the elements of the source can be copied to the target.
+/// Compiles only if elements of the source can be copied to the target.
 pub fn same<From: CopiesTo<To>, To>(_: PhantomData<From>, _: PhantomData<To>) {}
 
 /// A buffer argument of a launch or a call.
@@ -324,7 +328,7 @@ pub trait Mark {
 )]
 pub trait Fits<P>: Mark {}
 
-/// A buffer argument of a launch, or none.
+/// A buffer argument of a launch, or `None`.
 pub trait OptionalMark {
     /// The buffer.
     type Given: Mark;
@@ -341,7 +345,7 @@ impl<M: Mark> OptionalMark for M {
     }
 }
 
-/// The buffer of `None`. There is no value of it.
+/// The buffer type of `None`. Uninhabited.
 #[derive(Clone, Copy, Debug)]
 pub enum NoBuffer {}
 
@@ -370,8 +374,8 @@ pub trait FitsOptional<P>: OptionalMark {}
 
 impl<P> FitsOptional<P> for Option<NoBuffer> {}
 
-/// A buffer argument with a known element type, by which a call whose element type is a parameter has it, also where the argument does
-/// not fit.
+/// A buffer argument with a known element type. A call that is generic over the element type infers it from
+/// here, even if the argument does not fit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit a parameter that is a buffer",
     label = "a value of type `{Self}`",
@@ -382,7 +386,7 @@ pub trait OfElement {
     type Element;
 }
 
-/// An element type that fits the declared one.
+/// An element type that equals the declared one.
 #[diagnostic::on_unimplemented(
     message = "a buffer of `{Self}` does not fit a parameter that is declared with elements of type `{T}`",
     label = "elements of type `{Self}`"
@@ -399,7 +403,7 @@ impl<T> ElementOf<T> for T {}
 pub trait CopiesTo<T> {}
 impl<T> CopiesTo<T> for T {}
 
-/// An element type of an allocation that leaves a graph as one of elements of type `T`.
+/// An element type of an allocation that a graph function may return as elements of type `T`.
 #[diagnostic::on_unimplemented(
     message = "an allocation of `{Self}` is returned where the function declares elements of type `{T}`",
     label = "elements of type `{Self}`"
@@ -410,7 +414,7 @@ impl<T> LeavesAs<T> for T {}
 /// Compiles only if elements of type `From` can be copied to elements of type `To`.
 pub const fn copies<From: CopiesTo<To>, To>() {}
 
-/// An element type that the device can decide by.
+/// An element type that a device condition can read.
 #[diagnostic::on_unimplemented(
     message = "the device decides by a `u32`, and this is a buffer of `{Self}`",
     label = "elements of type `{Self}`",
@@ -419,17 +423,18 @@ pub const fn copies<From: CopiesTo<To>, To>() {}
 pub trait Decides {}
 impl Decides for u32 {}
 
-/// Compiles only if the device can decide by elements of this type.
+/// Compiles only if a device condition can read elements of this type.
 pub const fn decides<T: Decides>() {}
 
-/// Compiles only if the device can decide by a part of an argument.
+/// Compiles only if a device condition can read this buffer of an argument.
 pub fn decides_by<F: Lends<Element = T> + ?Sized, T: Decides>(_: &F) {}
 
-/// A scalar of a record by which the build chooses.
+/// A scalar of a record that an `if` or `match` of the build can use.
 #[diagnostic::on_unimplemented(
     message = "this field of a record is not a scalar",
     label = "a `{Self}`",
-    note = "where the device decides by a buffer, it is borrowed: `if &state.flag {{ .. }}`, `match &state.index {{ .. }}`"
+    note = "where the device decides by a buffer, it is borrowed: `if &state.flag {{ .. }}`, `match \
+        &state.index {{ .. }}`"
 )]
 pub trait Chosen<Value> {
     /// Returns the value.
@@ -447,12 +452,13 @@ macro_rules! chosen {
 }
 chosen!(bool char u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
-/// Returns a scalar of a record by which the build chooses. The expected type is that of the value, and not the argument's.
+/// Returns a scalar of a record for an `if` or `match` of the build. The expected type is inferred from the
+/// value, not the argument.
 pub fn chosen<T: Chosen<Value>, Value>(value: &T) -> Value {
     value.value()
 }
 
-/// Compiles only if an output's element type is the declared one.
+/// Compiles only if an output has the declared element type.
 pub const fn leaves<Actual: LeavesAs<Declared>, Declared>() {}
 
 macro_rules! takes {
@@ -480,7 +486,7 @@ takes! {
     TakesAtomic { Atomics } { Read: NotAtomic ReadWrite: NotAtomic Write: NotAtomic Taken: NotAtomic }
     /// A parameter that `b` fits.
     TakesMoved { Taken } { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic }
-    /// A parameter that `b` fits if not all of `b` is written before. There is none.
+    /// A parameter that `b` fits if not all of `b` is written before. No parameter does.
     TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }
 }
 
@@ -502,7 +508,7 @@ refusals! {
     /// `atomic(&mut b)` for another parameter.
     NotAtomic: "`atomic` does not fit a parameter that is not declared as `&[Atomic<{Self}>; _]`",
         "write `&b` or `&mut b` with this buffer";
-    /// `&b` or `&mut b` for a parameter that takes the allocation over.
+    /// `&b` or `&mut b` for a parameter that consumes the allocation.
     WriteName: "this argument is lent, and its parameter `[{Self}; _]` takes an allocation over",
         "write the bare name of an allocation",
         "an argument of the graph function itself is handed over only if it is declared as `[{Self}; len]`";
@@ -510,14 +516,15 @@ refusals! {
     LendShared: "this argument hands its allocation over, and its parameter borrows", "write `&` before it";
     /// `b` for a parameter that is written.
     LendMut: "this argument hands its allocation over, and its parameter borrows", "write `&mut` before it";
-    /// A buffer, not all of whose elements are written, for a parameter that is read.
+    /// A buffer with unwritten elements for a parameter that is read.
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",
-        "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements before it reads any, declare \
+        "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements \
+        before it reads any, declare \
          the parameter as `&mut [MaybeUninit<{Self}>; _]`",
         "an argument with `#[discard]` has nothing written in it, either: its contents are dropped before each launch",
         "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
-    /// `b`, not all of whose elements are written, for a parameter that takes the allocation over.
+    /// `b` with unwritten elements for a parameter that consumes the allocation.
     UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
         "nothing has written all elements of type `{Self}` of this allocation",
         "a parameter declared as `[{Self}; _]` takes elements that are written; lend it to one that is declared as \
@@ -525,13 +532,13 @@ refusals! {
         "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
 }
 
-/// The element type of an output beyond those of a graph function.
+/// The element type of outputs that a graph function does not have.
 #[derive(Debug)]
 pub struct Nothing;
 
 macro_rules! nothing {
     ($($output:ident)*) => {
-        /// The element types of the outputs of a function without outputs. Each function's own types shadow these.
+        /// The element types of a function without outputs. Each function's own types shadow these.
         pub mod nothing {
             $(#[doc(hidden)] pub type $output = super::Nothing;)*
         }

@@ -1,13 +1,16 @@
-//! Kernels: their declarations, the modules that they are loaded from, and their recorded launches.
+//! Kernels: their declarations, the modules that they are loaded from, and the facts about their launches.
 //!
-//! - `param`, `declaration`, `item`, `mark`: the declarations in generated code; `shape`, `record`: a launch's configuration and values;
-//! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
-//! - `code`, `store`: machine code of PTX, kept in memory and on disk;
-//! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of one by its resources;
-//! - `fusing`: fused kernels; `notes`: the last launches that used a module's variables;
-//! - `limits`, `coverage`, `spans`: the checks that the device supports a launch, that its threads write all elements
-//!   and that they access none outside; `facts`: the properties of launches that launch decisions use;
-//!   `left_alone`: the allowed changes that are not made.
+//! - `param`, `declaration`, `item`, `mark`: declarations in generated code; `record`: a launch's configuration
+//!   and values;
+//! - `image`, `text`, `function`, `module`, `modules`: files, their properties, and their loading into
+//!   contexts;
+//! - `code`, `store`: machine code from PTX, cached in memory and on disk;
+//! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of a variant by its resources;
+//! - `fusing`, `located`, `forwarding`: fused kernels; `notes`: the last launches that used a module's
+//!   variables;
+//! - `limits`, `coverage`, `spans`: checks that the device supports a launch, that it writes all elements, and
+//!   that it accesses nothing outside of its buffers;
+//! - `facts`: the properties of launches that launch decisions use.
 
 mod batched;
 mod code;

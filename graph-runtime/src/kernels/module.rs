@@ -1,4 +1,7 @@
-//! Modules: one load per context and kernels block, shared while anyone uses it.
+//! Modules: the file of a kernels block, loaded once per context and shared by all users.
+//!
+//! [`LoadedModule`] splits a PTX file into parts and loads a part when one of its kernels is first launched.
+//! [`load`] keeps all kernels of a file loaded.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,18 +29,19 @@ use super::variants::Variants;
 /// A list in a static.
 type List<T> = ManuallyDrop<Mutex<Vec<T>>>;
 
-/// A module that was loaded in a context, and may be unloaded by now.
+/// A module that was loaded into a context. It may have been unloaded since.
 struct LoadedOnce {
     context: Context,
     form: Form,
     module: Weak<LoadedModule>,
 }
 
-/// The module of a kernels block. Its address is its identity.
+/// The module of a kernels block. Identified by its address.
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
-    // `ManuallyDrop`: modules are statics, which are never dropped, but rustc would compile their drops in the user's crate.
+    // `ManuallyDrop` because modules are statics, which are never dropped, but rustc would compile their drop
+    // code in the user's crate.
     loaded: List<LoadedOnce>,
     forms: List<(Context, Weak<LoadedForms>)>,
 }
@@ -56,12 +60,13 @@ impl Module {
         Module { path, image, loaded, forms: ManuallyDrop::new(Mutex::new(Vec::new())) }
     }
 
-    /// Returns the file, as the declaration names it.
+    /// Returns the path of the file as the declaration states it.
     pub fn path(&self) -> &'static str {
         self.path
     }
 
-    /// Returns the module in a context: the loaded one of that form, or a new one. It stays loaded while the file is kept.
+    /// Returns the module in a context: the loaded one of that form, or a new one. If a [`Loaded`] for the file
+    /// exists, it stays loaded as long.
     pub(crate) fn load(
         &'static self,
         driver: &'static Driver,
@@ -78,7 +83,7 @@ impl Module {
         Ok(module)
     }
 
-    /// Returns the owner of the file's loaded modules in a context, if it is alive.
+    /// Returns the owner of the file's loaded modules in a context, if it still exists.
     fn loaded_forms(&self, ctx: &CudaContext) -> Option<Arc<LoadedForms>> {
         let context = Context::of(ctx);
         let kept = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +97,7 @@ impl Module {
         form: Form,
     ) -> Result<Arc<LoadedModule>> {
         let context = Context::of(ctx);
-        // Locked during the load, so that two threads do not load twice.
+        // Locked during the load, so that two threads do not load it twice.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let find = |form| {
             let mut of = loaded.iter().filter(|known| known.context == context && known.form == form);
@@ -122,9 +127,10 @@ impl Module {
         Ok(module)
     }
 
-    /// Returns the error of a failed load of the image, or of a function in it, with an explanation from the image.
+    /// Returns the error for an image, or a function in it, that cannot be loaded. Adds an explanation from the
+    /// image.
     fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
-        // CUdevice_attribute: compute capability, major and minor; 0 if the query fails.
+        // CUdevice_attribute: compute capability, major and minor. 0 if the query fails.
         let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
         let target =
             Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
@@ -133,7 +139,7 @@ impl Module {
     }
 }
 
-/// The reason of kernels that are loaded as they are written.
+/// The reason why kernels are loaded without the wait.
 const AS_WRITTEN: &str = "the file is loaded as it is written for another graph, and it has variables";
 
 /// A loaded part of a file.
@@ -141,15 +147,14 @@ const AS_WRITTEN: &str = "the file is loaded as it is written for another graph,
 struct Part {
     kernels: Kernels,
     raw: RawModule,
-    /// Success if its kernels run the wait first wherever possible, or the reason that they do not.
+    /// `Ok` if its kernels wait first wherever possible, or the reason why they do not.
     waiting: Programmatic,
 }
 
-/// The kernels of a part of a file.
 #[derive(Debug)]
 enum Kernels {
     One(String),
-    /// All but those that are compiled by themselves.
+    /// All but those with a part of their own.
     Without(BTreeSet<String>),
     All,
 }
@@ -164,32 +169,31 @@ impl Kernels {
     }
 }
 
-/// A file in a context. Its kernels are loaded when they are first launched: those that use none of its variables in modules of their
-/// own, the others in one, so that no state is in two places.
+/// A file in a context. Loads kernels when they are first launched. Kernels that use none of the file's
+/// variables are loaded in modules of their own, all others in a single one, so that no state exists twice.
 #[derive(Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) module: &'static Module,
-    /// The parsed file; `None` for machine code and for text that cannot be parsed.
+    /// The parsed file. `None` for machine code, or for text that cannot be parsed.
     parsed: Option<ptx::Module<'static>>,
-    /// Its properties; `None` where it is not parsed.
+    /// Its properties. `None` if it is not parsed.
     text: Option<Text>,
     form: Form,
-    /// The loaded parts of the file.
     parts: Mutex<Vec<Part>>,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
     pub(crate) variants: Mutex<Variants>,
-    /// A module of the compiler's own that the same graphs use. It stays loaded as long as this one.
+    /// A module of cuweave's own kernels that the same graphs use. Stays loaded as long as this one.
     companion: OnceLock<Arc<LoadedModule>>,
-    /// Launches that may still run its functions after the last holder of the module is dropped.
+    /// Launches that may still run its functions after the last owner has dropped the module.
     in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
     /// The last launches that used its variables.
     pub(crate) notes: Notes,
 }
 
 impl LoadedModule {
-    /// Returns the parsed file; `None` for machine code and for text that cannot be parsed.
+    /// Returns the parsed file. `None` for machine code, or for text that cannot be parsed.
     pub fn parsed(&self) -> Option<&ptx::Module<'static>> {
         self.parsed.as_ref()
     }
@@ -209,28 +213,28 @@ impl LoadedModule {
         }
     }
 
-    /// Keeps a module of the compiler's own loaded as long as this one.
+    /// Keeps a module of cuweave's own kernels loaded as long as this one.
     pub fn accompany(&self, companion: &Arc<LoadedModule>) {
-        // A companion that is set already is the same module.
+        // If one is set already, it is the same module.
         let _ = self.companion.set(companion.clone());
     }
 
-    /// Returns true if it has variables that its kernels may write. Two loads would have two copies of them.
+    /// Returns true if its kernels may write module variables. Loading it twice would create two copies of
+    /// them.
     fn has_state(&self) -> bool {
         self.text.as_ref().is_none_or(|text| text.has_state)
     }
 
-    /// Returns its context.
     pub fn context(&self) -> &CudaContext {
         &self.ctx
     }
 
-    /// Returns true if a kernel runs the wait first.
+    /// Returns true if a kernel executes the grid dependency wait first.
     pub fn waits(&self, name: &str) -> bool {
         self.entry(name).is_some_and(|entry| self.waiting(entry).is_ok())
     }
 
-    /// Returns success if a kernel of PTX that is loaded runs the wait first, or the reason that it does not.
+    /// Returns `Ok` if a loaded kernel from PTX executes the wait first, or the reason why it does not.
     pub fn waiting(&self, entry: &Entry) -> Programmatic {
         entry.waiting.clone()?;
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -240,8 +244,8 @@ impl LoadedModule {
         }
     }
 
-    /// Returns the loaded module that has a kernel. Loads it if necessary, and the kernels of `expected` that are in the file with it,
-    /// which are compiled side by side.
+    /// Returns the loaded part that has a kernel. Loads it if needed, together with the kernels of `expected`
+    /// that are in the file, whose code is linked in parallel.
     fn part(&self, name: &str, expected: &[String]) -> Result<RawModule> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let found = |parts: &[Part]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
@@ -265,8 +269,8 @@ impl LoadedModule {
         Ok(raw)
     }
 
-    /// Loads the parts with a kernel and with the expected ones that are not loaded yet. `reason` receives the one why the kernel's
-    /// is not.
+    /// Loads the parts with the kernel `name` and with the expected ones. `reason` receives the reason if the
+    /// part of `name` could not be loaded.
     fn load_parts(
         &self,
         text: &Text,
@@ -293,7 +297,7 @@ impl LoadedModule {
             let waiting = if waits { Ok(()) } else { Err(AS_WRITTEN.to_owned()) };
             match code::load(self.driver, &self.ctx, &text) {
                 Ok(raw) => parts.push(Part { kernels, raw, waiting }),
-                // The whole file as it is written is loaded instead, when one of these kernels is launched.
+                // If one of these kernels is launched, the whole file is loaded unchanged instead.
                 Err((failure, log)) if kernels.has(name) => {
                     let why = one_line(failure, &log);
                     *reason = Some(format!(
@@ -305,8 +309,8 @@ impl LoadedModule {
         }
     }
 
-    /// Returns a kernel's function, which is checked against its declaration on first use.
-    /// `expected` names the kernels that are likely to be needed next.
+    /// Returns a kernel's function. Checks it against its declaration on first use. `expected` names the
+    /// kernels that are likely to be needed next.
     pub fn function(
         &self,
         name: &'static str,
@@ -323,15 +327,15 @@ impl LoadedModule {
             path: self.module.path.to_owned(),
             reason,
         };
-        // With lazy loading, a driver may compile or reject the machine code only here.
+        // With lazy loading, a driver may compile or reject the code only here.
         let function = self
             .driver
             .function(raw, name)
             .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
             .ok_or_else(|| fault(KernelFault::Missing))?;
         let entry = self.entry(name);
-        // The driver ends the list of sizes with an error, which tools report, so it is queried only if the sizes are not
-        // known otherwise.
+        // The driver ends the list of sizes with an error, which tools report. So query it only if the sizes
+        // are not known from the text.
         let sizes = match entry {
             Some(entry) => Some(entry.sizes.clone()),
             None => self.driver.parameter_sizes(function)?,
@@ -353,7 +357,7 @@ impl LoadedModule {
         Ok(info)
     }
 
-    /// Raises the dynamic shared memory that a function can be launched with.
+    /// Raises the dynamic shared memory that a function can be launched with, in bytes.
     pub fn raise_dynamic_shared(&self, name: &'static str, bytes: u32) -> Result<()> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter_mut().find(|entry| entry.0 == name)
@@ -365,7 +369,7 @@ impl LoadedModule {
         Ok(())
     }
 
-    /// Keeps the module loaded until the work of the event's last record is complete.
+    /// Keeps the module loaded until the work that `event` last recorded is complete.
     pub fn outlives(&self, event: &Arc<OwnedEvent>) {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.driver;
@@ -383,10 +387,10 @@ impl Drop for LoadedModule {
             record(&self.ctx, failure);
         }
         if !entered || over.is_err() {
-            // Launches that may be in flight need the code, so it is leaked.
+            // Launches in flight may need the code, so it is leaked.
             return;
         }
-        // A module that cannot be unloaded is lost with its context; nothing depends on it.
+        // Ignore failures: a module that cannot be unloaded goes with its context.
         let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);
         let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
         for raw in variants.modules.iter().copied().chain(parts.iter().map(|part| part.raw)) {
@@ -395,7 +399,7 @@ impl Drop for LoadedModule {
     }
 }
 
-/// The loaded forms of a file.
+/// The loaded forms of a file. Shared by the [`Loaded`] values of a context.
 #[derive(Debug, Default)]
 struct LoadedForms {
     modules: Mutex<Vec<Arc<LoadedModule>>>,
@@ -415,7 +419,7 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// Loads the module of a kernels block, or returns the loaded one.
+/// Loads the module of a kernels block with all of its kernels, and keeps it loaded.
 pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;

@@ -1,4 +1,5 @@
-//! The modules that a graph uses, kept loaded while it lives.
+//! The modules and functions of one graph: loads each kernel's module on first use and keeps it loaded while
+//! the graph lives. Also declares cuweave's own kernels: hubs, fills, condition setters, clocks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +21,13 @@ use super::param::{Param, ParamKind};
 use super::spans::SpanCheck;
 use super::text::{Form, Programmatic};
 
-/// Kernels that the compiler inserts: the hub of wide joins, and fills that a memset cannot do.
+/// Kernels that the compiler inserts: hubs of wide joins, and fills that no memset node can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
 
-/// A kernel that does nothing.
+/// Does nothing.
 pub(crate) static HUB: Kernel = Kernel::new("cuweave_hub", &INTERNAL, &[]);
 
-/// Fills memory with 64-bit values.
+/// Fills memory with a 64-bit value.
 pub(crate) static FILL64: Kernel = Kernel::new(
     "cuweave_fill64",
     &INTERNAL,
@@ -46,8 +47,8 @@ pub(crate) static ENTRY: Kernel = Kernel::new(
 
 static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
 
-/// Sets the one condition of a statement to the number that stands for the value of the operand: of values below 16 in a table of
-/// four-bit numbers, of all others the same.
+/// Sets the only condition of a statement from the value of its operand. `numbers` has four bits for each value
+/// below 16, `otherwise` the number for all other values.
 pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     "cuweave_set_condition",
     &CONDITIONS,
@@ -59,7 +60,8 @@ pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     ],
 );
 
-/// Sets the conditions of a statement that [`SET_CONDITION`] cannot set: several, or by larger values.
+/// Sets the conditions of a statement if [`SET_CONDITION`] cannot: several conditions, or larger operand
+/// values.
 pub(crate) static SET_CONDITIONS: Kernel = Kernel::new(
     "cuweave_set_conditions",
     &CONDITIONS,
@@ -95,7 +97,7 @@ pub(crate) static SET_CONDITIONS: Kernel = Kernel::new(
     ],
 );
 
-/// Sets the condition of a loop that counts its turns, and keeps their record.
+/// Sets the condition of a counted loop, and updates the loop's record.
 pub(crate) static SET_LOOP: Kernel = Kernel::new(
     "cuweave_set_loop",
     &CONDITIONS,
@@ -113,7 +115,7 @@ pub(crate) static SET_LOOP: Kernel = Kernel::new(
 
 static STAMPS: Module = Module::new("cuweave's module of profiles", include_bytes!("stamp.ptx"));
 
-/// Adds the time since the last stamp of a body to a slot.
+/// Adds the time since a body's last stamp to a slot.
 pub(crate) static STAMP: Kernel = Kernel::new(
     "cuweave_stamp",
     &STAMPS,
@@ -125,17 +127,17 @@ pub struct Modules {
     driver: &'static Driver,
     contexts: Vector<Device, Arc<CudaContext>>,
     programmatic: Programmatic,
-    /// The loaded modules, by device and by the address of their declaration.
+    /// The loaded modules, keyed by device and the address of their declaration.
     loaded: BTreeMap<(Device, usize), Arc<LoadedModule>>,
-    /// The requested kernels, in the order of the first request.
+    /// The requested kernels, in the order of their first request.
     kernels: Vec<LoadedKernel>,
-    /// The names of launches: their kernels are likely to be requested.
+    /// The names of launched kernels, which are likely to be requested next.
     expected: Vec<String>,
-    /// A cache of indices into that list, by a hash of the kernel's address.
+    /// A direct-mapped cache of indices into `kernels`, by a hash of the kernel's address.
     places: [u32; PLACES],
-    /// The check of the elements that the kernels write.
+    /// Checks the elements that kernels write.
     pub(crate) judge: Judge,
-    /// The check of the elements that they access.
+    /// Checks the elements that kernels access.
     pub(crate) spans: SpanCheck,
 }
 
@@ -146,9 +148,8 @@ const PLACES: usize = 32;
 pub(crate) struct LoadedKernel {
     device: Device,
     kernel: &'static Kernel,
-    /// The attributes of its function.
     pub info: FunctionInfo,
-    /// The last configuration that passed the device's limits.
+    /// The last configuration that passed the check against the device's limits.
     pub checked: Option<LaunchShape>,
 }
 
@@ -159,12 +160,11 @@ impl LoadedKernel {
 }
 
 impl Modules {
-    /// Returns true if they are loaded in that context.
+    /// Returns true if one of the devices uses this context.
     pub(crate) fn is_of(&self, ctx: &CudaContext) -> bool {
         self.contexts.iter().any(|one| **one == *ctx)
     }
 
-    /// Returns an empty set.
     pub(crate) fn new(
         driver: &'static Driver,
         contexts: Vector<Device, Arc<CudaContext>>,
@@ -183,22 +183,23 @@ impl Modules {
         }
     }
 
-    /// Sets the names of launches, whose kernels are compiled side by side when the first one of their file is requested.
+    /// Sets the names of launched kernels. When the first kernel of a file is requested, the others of this
+    /// list are linked in parallel.
     pub(crate) fn expect(&mut self, names: Vec<String>) {
         self.expected = names;
     }
 
-    /// Returns success if they are loaded for programmatic edges, or the reason that they are not.
+    /// Returns `Ok` if modules are loaded for programmatic edges, or the reason why not.
     pub(crate) fn programmatic(&self) -> &Programmatic {
         &self.programmatic
     }
 
-    /// Returns a kernel's function on a device. Loads its module if necessary.
+    /// Returns a kernel's function on a device. Loads its module if needed.
     pub(crate) fn function(&mut self, device: Device, kernel: &'static Kernel) -> Result<FunctionInfo> {
         Ok(self.loaded_kernel(device, kernel)?.info)
     }
 
-    /// Returns a kernel with its function. Loads its module if necessary.
+    /// Returns a kernel with its function. Loads its module if needed.
     #[inline]
     pub(crate) fn loaded_kernel(
         &mut self,
@@ -214,17 +215,17 @@ impl Modules {
         Ok(&mut self.kernels[at])
     }
 
-    /// Returns the attributes of a kernel that was requested before.
+    /// Returns the attributes of a kernel that has been requested.
     pub(crate) fn loaded_info(&self, device: Device, kernel: &'static Kernel) -> Option<FunctionInfo> {
         self.kernels.iter().find(|known| known.is(device, kernel)).map(|known| known.info)
     }
 
-    /// Returns true if a requested kernel uses module-level variables that some kernel writes.
+    /// Returns true if a requested kernel uses module variables that some kernel writes.
     pub(crate) fn share_state(&self) -> bool {
         self.kernels.iter().any(|known| known.kernel.shares_state())
     }
 
-    /// Returns the index of a kernel in the list, and adds it if necessary.
+    /// Returns the index of a kernel in the list, and adds it if needed.
     #[cold]
     fn find(&mut self, device: Device, kernel: &'static Kernel) -> Result<usize> {
         if let Some(at) = self.kernels.iter().position(|known| known.is(device, kernel)) {
@@ -254,7 +255,8 @@ impl Modules {
         Ok(self.kernels.len() - 1)
     }
 
-    /// Returns the number of blocks with so many threads and bytes of dynamic shared memory that a multiprocessor holds.
+    /// Returns the number of blocks that fit on a multiprocessor. `shared` is the dynamic shared memory per
+    /// block, in bytes.
     pub(crate) fn blocks_per_sm(
         &self,
         device: Device,
@@ -270,7 +272,7 @@ impl Modules {
         Ok(blocks)
     }
 
-    /// Raises the dynamic shared memory that a kernel can be launched with.
+    /// Raises the dynamic shared memory that a kernel can be launched with, in bytes.
     pub(crate) fn raise_dynamic_shared(
         &mut self,
         device: Device,
@@ -285,17 +287,17 @@ impl Modules {
         Ok(())
     }
 
-    /// Returns the module of a kernel that was requested before.
+    /// Returns the module of a kernel that has been requested.
     pub(crate) fn module(&self, device: Device, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
         self.loaded.get(&(device, std::ptr::from_ref(kernel.module).addr()))
     }
 
-    /// Keeps the modules loaded until the work of the event's last record is complete.
+    /// Keeps the modules loaded until the work that `event` last recorded is complete.
     pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
         self.loaded.values().for_each(|module| module.outlives(event));
     }
 
-    /// Leaks the modules: they stay loaded.
+    /// Leaks the modules, which then stay loaded.
     pub(crate) fn leak(&self) {
         self.loaded.values().for_each(|module| std::mem::forget(module.clone()));
     }

@@ -1,4 +1,5 @@
-//! The last launches that used the module-level variables of a loaded module.
+//! The last launches that used the module variables of a loaded module, by which launches of different execs
+//! are ordered.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -6,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::cuda::{Driver, Outcome};
 use crate::waits::{HeldStream, OwnedEvent};
 
-/// The last launches that used a module's variables, by variable.
+/// The last launches that used a module's variables, keyed by variable.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub Mutex<BTreeMap<&'static str, Variable>>);
 
@@ -17,7 +18,7 @@ pub(crate) struct Variable {
     pub read: Vec<Note>,
 }
 
-/// A launch that used a variable. The note may outlive its exec.
+/// A launch that used a variable. This value may outlive the launch's exec.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub done: Arc<OwnedEvent>,
@@ -40,7 +41,7 @@ impl Note {
     }
 }
 
-/// Drops the notes of completed launches once there are many, since readers may use any number of streams.
+/// Drops completed launches once there are many: readers may use any number of streams.
 pub(crate) fn forget_the_finished(driver: &Driver, notes: &mut Vec<Note>) {
     const MANY: usize = 16;
     if notes.len() >= MANY {

@@ -5,7 +5,6 @@ use cuweave_ptx::declare::Open;
 
 use crate::cuda::WordCount;
 
-/// The declared kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// `&[T; len]`.
@@ -20,48 +19,48 @@ pub enum ParamKind {
     Scalar,
 }
 
-/// The updates that a kernel makes to a buffer of atomics, by the effect of their order.
+/// The updates that a kernel makes to a buffer of atomics, classified by their dependence on order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updates {
-    /// Updates whose result depends on the order, or unknown ones.
+    /// The result depends on the order, or the updates are unknown.
     Ordered,
     /// No updates.
     Nothing,
     /// Only reads.
     Reads,
-    /// Reductions of one operation and type (`add.u32`) with unused results, which commute with each other.
+    /// Reductions of a single operation and type (`add.u32`) whose results are not used. They commute with each
+    /// other.
     Reduction(&'static str),
 }
 
 /// A parameter of a kernel's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Its name.
     pub name: &'static str,
-    /// Its declared kind.
+    /// The kind that is declared.
     pub kind: ParamKind,
-    /// Its size as a parameter, in bytes.
+    /// The size as a parameter, in bytes.
     pub size: u32,
-    /// For [`ParamKind::Atomic`]: the updates, which decide the launches that it commutes with.
+    /// For [`ParamKind::Atomic`]: the updates, which determine the launches that it commutes with.
     pub updates: Updates,
-    /// The size of an element of a buffer, in bytes.
+    /// The size of a buffer's element, in bytes.
     pub element: u32,
     /// True if every bit pattern is known to be a valid element.
     pub any_bits: bool,
     /// True if `any_bits` was determined.
     pub checks_bits: bool,
-    /// True if an element, or a scalar's value, is known to have no padding.
+    /// True if the element or scalar is known to have no padding.
     pub dense: bool,
-    /// True if a launch may give none.
+    /// True if a launch may pass `None`.
     pub optional: bool,
-    /// True for a table of pointers, which a launch gives as a list of buffers.
+    /// True for a table of pointers. A launch passes it as a list of buffers.
     pub table: bool,
-    /// The parts of the declaration that the PTX does not prove, and the reasons. The user vouches for them.
+    /// The parts of the declaration that the PTX does not prove, with the reasons. They are assumed.
     pub unproved: &'static [(Open, &'static str)],
 }
 
 impl Param {
-    /// Returns a parameter that is a buffer of elements `T`.
+    /// Returns a buffer parameter with elements of type `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
         Param { size: 8, element: narrow(size_of::<T>()), ..Param::bytes(name, 8) }.of(kind)
     }
@@ -71,14 +70,13 @@ impl Param {
         self
     }
 
-    /// Returns the number of 8-byte words that its value takes.
+    /// Returns the number of 8-byte words of its value. At least 1.
     #[inline]
     pub(crate) const fn words(&self) -> usize {
         let words = size(self.size).div_ceil(8);
         if words == 0 { 1 } else { words }
     }
 
-    /// Returns true for a scalar.
     pub(crate) const fn is_scalar(&self) -> bool {
         matches!(self.kind, ParamKind::Scalar)
     }
@@ -116,7 +114,8 @@ impl Param {
         self
     }
 
-    /// Sets the properties of written elements: all bit patterns are valid, and there is no padding.
+    /// Sets the properties of written elements: `any_bits` if all bit patterns are valid, `dense` if they have
+    /// no padding.
     pub const fn written(mut self, any_bits: bool, dense: bool) -> Param {
         self.any_bits = any_bits;
         self.checks_bits = true;
@@ -124,19 +123,19 @@ impl Param {
         self
     }
 
-    /// Makes it one for which a launch may give none.
+    /// Allows launches to pass `None`.
     pub const fn optional(mut self) -> Param {
         self.optional = true;
         self
     }
 
-    /// Makes it a table of pointers.
+    /// Marks it as a table of pointers.
     pub const fn table(mut self) -> Param {
         self.table = true;
         self
     }
 
-    /// Returns it as the null pointer of a launch that gives none.
+    /// Returns the null pointer that replaces it in launches that pass `None`.
     pub(super) const fn absent(&self) -> Param {
         Param { kind: ParamKind::Scalar, dense: true, unproved: &[], ..*self }
     }

@@ -6,22 +6,18 @@ use crate::cuda::{Function, Launching};
 
 use super::declaration::Kernel;
 
-/// A launch of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchRecord {
-    /// The kernel.
     pub kernel: &'static Kernel,
-    /// Its loaded function.
     pub function: Function,
-    /// Its configuration.
     pub shape: LaunchShape,
-    /// The word at which its parameters begin, in the order of the kernel's declaration. The k-th buffer among them is the
-    /// k-th access of the statement; its word becomes its address once that is known.
+    /// The index of its first parameter word. The words are in the order of the kernel's declaration. The k-th
+    /// buffer parameter is the k-th access of the statement; its word holds the address once that is known.
     pub first: u32,
 }
 
 impl LaunchRecord {
-    /// Converts the launch for the driver.
+    /// Returns the launch configuration for the driver.
     #[inline]
     pub fn launching(&self) -> Launching {
         let LaunchShape { grid, block, shared } = self.shape;

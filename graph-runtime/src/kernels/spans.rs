@@ -1,5 +1,6 @@
-//! The check that a launch accesses nothing outside the declared extents of parameters, where the macro could not
-//! decide it: with the launch's configuration and scalars. Only accesses that surely happen count.
+//! Checks that launches do not access memory outside the declared extents of their parameters, if the macro
+//! could not decide it. Evaluates the kernel's outline for the launch's configuration and scalars. Only
+//! accesses that certainly happen are reported.
 
 use cuweave_core::launches::LaunchShape;
 
@@ -12,15 +13,15 @@ use crate::cuda::Word;
 use super::coverage::{Cache, FollowedOutline};
 use super::declaration::Kernel;
 
-/// The maximum number of steps for one launch, and for all launches of one graph: accesses that are not reached by then
-/// are vouched for.
+/// The maximum number of steps for one launch, and for all launches of a graph. Accesses not evaluated by then
+/// are assumed to be in bounds.
 const MOST_STEPS: u32 = 20_000;
 const MOST_STEPS_IN_ALL: u32 = 4_000_000;
 
-/// The first byte, and the one behind the last, for each parameter of an outline.
+/// For each parameter in an outline, the first byte accessed and the end of the last.
 type Spans = Arc<[Option<(i128, i128)>]>;
 
-/// The spans by all numbers that they depend on.
+/// Spans, keyed by everything that they depend on.
 static SPANS: Cache<Vec<u64>, Spans> = Cache::new();
 
 /// Checks the launches of one graph.
@@ -37,13 +38,13 @@ pub(crate) struct Outside {
     pub parameter: usize,
     /// The index of its access in the statement.
     pub access: usize,
-    /// The element behind the last one that is accessed, or the first one if it lies before the buffer.
+    /// The end of the accessed elements, or the first accessed element if that is before the buffer.
     pub reaches: i128,
 }
 
 impl SpanCheck {
-    /// Returns the first parameter of a launch that is surely accessed outside its extent. `extents` are those of its
-    /// buffers, in order.
+    /// Returns the first parameter of a launch that is certainly accessed outside its extent. `extents` has the
+    /// extents of its buffers, in order.
     pub fn outside(
         &mut self,
         kernel: &'static Kernel,

@@ -1,7 +1,9 @@
-//! Machine code on disk, kept from one process to the next: a file for each text, named by the digest of all that the code depends on.
+//! The cache of machine code on disk, shared between processes. Each text has a file, named by the digest of
+//! everything that its code depends on.
 //!
-//! Nothing here fails: a file that cannot be read, that is not the user's own, or whose digest is wrong is as good as none, and is
-//! replaced where that is possible. A file is written under another name and renamed, so that another process sees all of it or none.
+//! No operation here fails. A file that cannot be read, is not the user's own or has a wrong digest is treated
+//! as missing, and is replaced if possible. A file is written under a temporary name and then renamed, so other
+//! processes see it completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -12,49 +14,52 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// What a kept code is found by: a digest of all that it depends on.
+/// The key of cached code: a digest of everything that the code depends on.
 pub(crate) type CodeKey = [u8; 32];
 
-/// The variable that says where machine code is kept: a folder, or `0` or `off` for nowhere.
+/// The environment variable with the cache folder, or `0` or `off` to disable the cache.
 const VARIABLE: &str = "CUWEAVE_CODE_CACHE";
-/// The first bytes of a file. Then come the digest of its name, the digest of the code, and the code.
+/// The first bytes of a file. The key, the digest of the code and the code follow.
 const MAGIC: &[u8; 16] = b"cuweave code 1\n\0";
 const HEADER: usize = MAGIC.len() + 2 * size_of::<CodeKey>();
-/// The maximum number of bytes of all files. When they are more, the ones used least recently go.
+/// The maximum total size of all files, in bytes. Beyond it, the least recently used are removed.
 const MOST_BYTES: u64 = 256 << 20;
-/// The number of files that are written between two looks at the size of the folder.
+/// The number of files written between two checks of the folder's size.
 const BETWEEN: u32 = 16;
-/// The time after which a use of a file is noted in the file again, and the time for which an unfinished file is left alone.
+/// The interval at which uses of a file update its modification time, and the age at which unfinished files are
+/// removed.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// The folder that keeps the machine code of kernels between processes: see [`set_code_cache`].
+/// The folder in which machine code is cached between processes. See [`set_code_cache`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeCache {
-    /// In the user's cache folder: `$XDG_CACHE_HOME/cuweave`, or `$HOME/.cache/cuweave`; on Windows `%LOCALAPPDATA%\cuweave`. The
-    /// simulated driver, for which nothing is compiled, keeps nothing there.
+    /// The user's cache folder: `$XDG_CACHE_HOME/cuweave` or `$HOME/.cache/cuweave`; on Windows
+    /// `%LOCALAPPDATA%\cuweave`. The simulated driver compiles nothing and stores nothing there.
     #[default]
     Default,
-    /// Nowhere.
+    /// No cache on disk.
     Off,
-    /// In this folder, which is made if it does not exist. Its files must be the user's own, and nobody else's to write.
+    /// This folder, which is created if it does not exist. It and its files must belong to the user, and nobody
+    /// else may have write access.
     At(PathBuf),
 }
 
 static CHOSEN: Mutex<CodeCache> = Mutex::new(CodeCache::Default);
 
-/// Sets where later builds of this process keep the machine code of kernels, and look for it.
+/// Sets the folder in which later builds of this process look for machine code and store it.
 ///
-/// The driver compiles PTX when a graph is built. The code is kept in a file for each kernel, so that another process loads it within
-/// milliseconds. At most 256 MiB are kept. The files belong to the user alone (mode 0600) and are checked when they are read; a
-/// file that is damaged, or not the user's own, is replaced, and no failure of the disk is an error of a build.
+/// The driver compiles PTX when a graph is built. The code is stored in files, up to 256 MiB, so that another
+/// process can load it within milliseconds. The files belong to the user alone (mode 0600) and are checked when
+/// they are read. A file that is damaged or not the user's own is replaced, and a failure of the disk never
+/// fails a build.
 ///
-/// The environment variable `CUWEAVE_CODE_CACHE` has precedence: a folder, or `0` or `off`.
+/// The environment variable `CUWEAVE_CODE_CACHE` takes precedence: a folder, or `0` or `off`.
 pub fn set_code_cache(cache: CodeCache) {
     *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) = cache;
 }
 
-/// Returns the folder; `None` if nothing is kept.
+/// Returns the cache folder. `None` if nothing is to be stored.
 fn folder(simulated: bool) -> Option<PathBuf> {
     let chosen = match std::env::var_os(VARIABLE) {
         Some(value) if value.is_empty() || value == "0" || value == "off" => CodeCache::Off,
@@ -80,14 +85,14 @@ fn folder(simulated: bool) -> Option<PathBuf> {
     }
 }
 
-/// Returns the path of the file of a key.
+/// Returns the path of a key's file.
 fn path(folder: &Path, key: &CodeKey) -> PathBuf {
     let mut name: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     name.push_str(".cubin");
     folder.join(name)
 }
 
-/// Returns the kept code of a key.
+/// Returns the stored code of a key.
 pub(crate) fn read(key: &CodeKey, simulated: bool) -> Option<Vec<u8>> {
     let path = path(&folder(simulated)?, key);
     let mut file = File::open(&path).ok()?;
@@ -99,7 +104,7 @@ pub(crate) fn read(key: &CodeKey, simulated: bool) -> Option<Vec<u8>> {
     code
 }
 
-/// Returns the code of an open file, if the file is the user's own and whole.
+/// Returns the code of an open file, if the file is the user's own and intact.
 fn contents(file: &mut File, key: &CodeKey) -> Option<Vec<u8>> {
     let about = file.metadata().ok()?;
     if !about.is_file() || about.len() > MOST_BYTES || !is_own(&about) {
@@ -119,7 +124,7 @@ pub(crate) fn remove(key: &CodeKey, simulated: bool) {
     }
 }
 
-/// Keeps the code of a key, if that is possible.
+/// Stores the code of a key, if possible.
 pub(crate) fn write(key: &CodeKey, code: &[u8], simulated: bool) {
     static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let Some(folder) = folder(simulated) else { return };
@@ -142,7 +147,7 @@ pub(crate) fn write(key: &CodeKey, code: &[u8], simulated: bool) {
     }
 }
 
-/// Creates a file that only the user can read.
+/// Creates a file that only the user can access.
 fn new_file(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -151,7 +156,7 @@ fn new_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Makes the folder, if necessary, and checks that only the user can write to it.
+/// Creates the folder if needed, and checks that only the user can write to it.
 fn make_folder(folder: &Path) -> Option<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -161,7 +166,7 @@ fn make_folder(folder: &Path) -> Option<()> {
     is_own(&fs::metadata(folder).ok()?).then_some(())
 }
 
-/// Returns true if a file or folder belongs to the user of this process, and nobody else may write to it.
+/// Returns true if a file or folder belongs to this process's user and nobody else may write to it.
 #[cfg(unix)]
 fn is_own(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -174,7 +179,7 @@ fn is_own(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Notes in a file that it was used, for [`prune`].
+/// Updates the modification time of a used file once a day, for [`prune`].
 fn note_use(file: &File, path: &Path) {
     let used = file.metadata().and_then(|about| about.modified());
     if used.is_ok_and(|used| used.elapsed().is_ok_and(|ago| ago > DAY))
@@ -184,7 +189,8 @@ fn note_use(file: &File, path: &Path) {
     }
 }
 
-/// Removes files that are left unfinished, and those used least recently while there are too many bytes.
+/// Removes abandoned unfinished files. If the files exceed the limit, removes the least recently used until
+/// three quarters of it remain.
 fn prune(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut kept = Vec::new();
@@ -218,7 +224,7 @@ fn prune(folder: &Path) {
 mod tests {
     use super::*;
 
-    /// Files beyond the limit go, those used least recently first; others are left alone.
+    /// Beyond the limit the least recently used files are removed; other files are left alone.
     #[test]
     #[cfg(unix)]
     fn the_folder_is_bounded() {

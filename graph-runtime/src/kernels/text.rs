@@ -1,9 +1,10 @@
-//! The text of a PTX file: the form that is loaded, and the properties of its kernels.
+//! The text of a PTX file: the form in which it is loaded, and the properties of its kernels.
 //!
-//! - If launches overlap, every kernel that can do so runs `griddepcontrol.wait` first. Apart from that the text is that of
-//!   the file, with the same variables, and is loaded instead of the file. If the driver rejects it, the file is loaded.
-//! - A file with variables is loaded in one form at a time, the first that is requested: the variables are state that
-//!   launches share.
+//! - If launches may overlap, every kernel that can do so executes `griddepcontrol.wait` first. This rewritten
+//!   text is loaded instead of the file; it has the same variables. If the driver rejects it, the file itself
+//!   is loaded.
+//! - A file with variables is loaded in only one form at a time, the first that is requested, because launches
+//!   share its variables.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,12 +18,12 @@ use crate::error::Error;
 
 use super::located::Outlined;
 
-/// A form of a file's text.
+/// The form in which a file is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The text as written.
+    /// Unchanged.
     AsWritten,
-    /// The text in which kernels run `griddepcontrol.wait` first.
+    /// Rewritten so that kernels execute `griddepcontrol.wait` first.
     Waiting,
 }
 
@@ -43,23 +44,25 @@ impl Form {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: String,
-    /// The sizes of its parameters.
+    /// The sizes of its parameters, in bytes.
     pub sizes: Vec<u64>,
     /// `.reqntid`
     pub required_block: Option<[u32; 3]>,
-    /// For each parameter, its influence on the trip counts of loops; the parts of an aggregate are not distinguished.
+    /// For each parameter, its influence on the trip counts of loops. The parts of an aggregate are not
+    /// distinguished.
     pub deciding: Vec<Deciding>,
-    /// For each parameter, true if it may bound the turns of a loop.
+    /// For each parameter, true if it may bound the iterations of a loop.
     pub turns: Vec<bool>,
     /// True if loaded data influences trip counts.
     pub by_data: bool,
-    /// True if it has no loop, calls nothing and has few instructions.
+    /// True if it has no loop, no call and few instructions.
     pub short: bool,
-    /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
+    /// The maximum number of members of a batch, or the reason that it cannot be batched. Computed on first
+    /// use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
-    /// The accesses of its blocks, or the reason that it cannot be a part of a fused kernel; computed on first use.
+    /// The accesses of its blocks, or the reason that it cannot be fused. Computed on first use.
     pub(crate) fusing: OnceLock<std::result::Result<Arc<Outlined>, String>>,
-    /// Success, or the reason why the kernel cannot run the wait first.
+    /// `Ok`, or the reason that the kernel cannot execute the wait first.
     pub waiting: std::result::Result<(), String>,
 }
 
@@ -68,13 +71,13 @@ pub(crate) struct Entry {
 pub(crate) enum Deciding {
     /// No influence.
     No,
-    /// Influence through its value, a number.
+    /// Trip counts depend on its value, which is a number.
     ByValue,
-    /// Influence through a part of it that cannot be compared.
+    /// Trip counts depend on a part of it that cannot be compared.
     Unknown,
 }
 
-/// Success if launches can have programmatic edges, or the reason that they cannot.
+/// `Ok` if launches can have programmatic edges, or the reason that they cannot.
 pub(crate) type Programmatic = std::result::Result<(), String>;
 
 /// Checks that the graph function, the device and the driver allow programmatic edges.
@@ -82,7 +85,7 @@ pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed)
     if !allowed.overlap {
         return Err("the graph function does not allow it".to_owned());
     }
-    // CUdevice_attribute: compute capability, major and minor
+    // CUdevice_attribute: compute capability, major and minor.
     let ask = |attribute| driver.device_attribute(ctx, attribute);
     match (ask(75), ask(76)) {
         (Ok(9..), _) if driver.has_programmatic_edges() => Ok(()),
@@ -97,18 +100,17 @@ pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed)
 /// The contents of a PTX file.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// Its kernels.
     pub entries: Vec<Entry>,
     /// True if it has variables that a kernel may write.
     pub has_state: bool,
-    /// The text in which kernels run the wait first, if it differs.
+    /// The text in which kernels execute the wait first. `None` if no kernel does.
     pub waiting: Option<String>,
-    /// The kernels that can be compiled by themselves.
+    /// The kernels that can be compiled separately.
     pub independent: Independent,
 }
 
 impl Text {
-    /// Returns the properties of a file's kernels, and the text that is loaded in a form.
+    /// Returns the properties of a file's kernels, and the text to load in a form.
     pub fn read(module: &ptx::Module<'_>, form: Form) -> Text {
         let rewritten = match form {
             Form::AsWritten => Waiting::default(),
@@ -121,7 +123,8 @@ impl Text {
         Text { entries, has_state, waiting, independent: rewrite::independent(module) }
     }
 
-    /// Returns the texts that some kernels need, in the form with the wait or as the file is written.
+    /// Returns the texts that the kernels of `wanted` need: with the wait if `waits` is true, otherwise as
+    /// written.
     pub fn split(&self, written: &ptx::Module<'_>, waits: bool, wanted: &[&str]) -> Option<Split> {
         let Some(waiting) = self.waiting.as_deref().filter(|_| waits) else {
             return Some(rewrite::split(written, &self.independent, wanted));

@@ -1,4 +1,4 @@
-//! Batched variants of kernels, and fused kernels: requests, and what is loaded.
+//! Requests for batched variants and fused kernels, and the loaded results.
 
 use std::sync::Arc;
 
@@ -14,18 +14,19 @@ use super::function::FunctionInfo;
 /// A request for a batched variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The kernel.
+    /// The kernel's name in its module.
     pub entry: &'static str,
     /// The maximum number of members.
     pub capacity: u32,
     /// The arrangement of their blocks.
     pub shape: GridShape,
-    /// The most registers of a thread, if they are limited.
+    /// The limit of registers per thread, if any.
     pub registers: Option<u32>,
 }
 
 impl Wanted {
-    /// Returns the request for a batch of `members` members. Batches of similar sizes share a variant.
+    /// Returns the request for a batch of `members` members. The capacity is rounded up, so that batches of
+    /// similar sizes share a variant.
     pub fn of(entry: &'static str, members: usize, axis: Option<u8>, batching: Batching) -> Wanted {
         let shape = shape_of(axis);
         let members = narrow(members);
@@ -38,13 +39,13 @@ impl Wanted {
         Wanted { entry, capacity: capacity.min(most).max(members), shape, registers: None }
     }
 
-    /// Returns the request for the same variant with a limit of its registers.
+    /// Returns the request for the same variant with a limit of registers per thread.
     pub fn limited(&self, registers: u32) -> Wanted {
         Wanted { registers: Some(registers), ..self.clone() }
     }
 }
 
-/// Returns the arrangement of launches that are stacked in a dimension of the grid; `None` if their blocks are consecutive.
+/// Returns the arrangement of launches stacked along a grid axis. `None` for consecutive blocks.
 pub(super) fn shape_of(axis: Option<u8>) -> GridShape {
     match axis {
         Some(1) => GridShape::Axis(Axis::Y),
@@ -54,59 +55,57 @@ pub(super) fn shape_of(axis: Option<u8>) -> GridShape {
 }
 
 impl Fused {
-    /// Returns the size of the parameters, in bytes.
+    /// Returns the size of the parameter table, in bytes.
     pub fn bytes(&self) -> u32 {
         self.stack.as_ref().map_or(self.table.bytes, |stack| stack.chains.bytes)
     }
 
-    /// Returns the offset of the parameters of a chain.
+    /// Returns the offset of a chain's parameters in the table.
     pub fn record(&self, chain: usize) -> u32 {
         self.stack.as_ref().map_or(0, |stack| stack.record(narrow(chain)))
     }
 }
 
-/// A batched variant that is loaded.
+/// A loaded batched variant.
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
-    /// Its function.
     pub info: FunctionInfo,
     /// The layout of the members' parameters.
     pub table: Arc<Table>,
 }
 
-/// A request for a fused kernel: its parts, by the addresses of their declarations, and the threads of a block.
+/// A request for a fused kernel. `parts` has the addresses of the kernels' declarations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chained {
     pub parts: Vec<usize>,
     pub block: [u32; 3],
     pub waits: bool,
-    /// The elements that stay in registers, if any do.
+    /// The elements that stay in registers, if any.
     pub forward: Option<Arc<Forward>>,
-    /// The maximum number of stacked chains, and the arrangement of their blocks; `None` for one chain.
+    /// The maximum number of stacked chains, and the arrangement of their blocks. `None` for a single chain.
     pub stack: Option<(u32, GridShape)>,
 }
 
-/// A fused kernel that is loaded.
+/// A loaded fused kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Fused {
-    /// Its function.
     pub info: FunctionInfo,
     /// The layout of the parameters of its parts.
     pub table: Arc<FusedTable>,
-    /// The layout of the parameters of stacked chains, if they are.
+    /// The layout of the parameters of stacked chains. `None` for a single chain.
     pub stack: Option<Arc<StackedTable>>,
-    /// The elements that stay in registers, if any do.
+    /// The elements that stay in registers, if any.
     pub forward: Option<Arc<Forward>>,
 }
 
-/// The requests, each with its variant or the reason that it could not be made.
+/// The requests, each with its variant or the reason for its failure.
 pub(crate) type Made = Vec<(Wanted, std::result::Result<Variant, String>)>;
 
-/// The variants of a module, in the order of the requests. A failed request is not tried again.
+/// The variants of a module, in the order of the requests. Failed requests are not repeated.
 #[derive(Debug, Default)]
 pub(crate) struct Variants {
     pub made: Made,
-    /// The fused kernels whose first part is of this module.
+    /// The fused kernels whose first part is in this module.
     pub fused: Vec<(Chained, std::result::Result<Fused, String>)>,
     /// The modules that contain the variants.
     pub modules: Vec<RawModule>,

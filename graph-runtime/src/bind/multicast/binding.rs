@@ -1,4 +1,4 @@
-//! Memory that is bound to a part of a multicast object.
+//! [`Binding`]: memory that is bound to a range of a multicast object.
 
 use std::sync::Arc;
 
@@ -8,17 +8,18 @@ use crate::error::{Error, MulticastFault, Result};
 use super::memory::Memory;
 use super::object::{Bound, Object, Part, check_aligned, check_inside, fault};
 
-/// The way in which memory is named to the driver.
+/// How the driver is told which memory to bind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Handle,
     Address,
 }
 
-/// Memory that is bound to a part of a multicast object. It is unbound by [`Binding::unbind`], or when this is dropped: with exactly
-/// the device, offset and size that it was bound with. It keeps the object and the memory alive.
+/// Memory that is bound to a range of a multicast object. Keeps the object and the memory alive.
+/// [`Binding::unbind`] or the drop unbinds exactly the device, offset and size that were bound.
 ///
-/// No work that uses the object's addresses may be in flight when it ends. Writes of [`Mapping`](super::Mapping) never are.
+/// When it ends, no work that uses these addresses of the object may be in flight. Writes of
+/// [`Mapping`](super::Mapping) never are: they wait.
 #[derive(Debug)]
 #[must_use = "the memory is unbound when this is dropped"]
 pub struct Binding {
@@ -28,7 +29,7 @@ pub struct Binding {
     ended: bool,
 }
 
-/// Returns the failure of a binding as an error with a name.
+/// Converts a failed binding into the fault that names its reason.
 fn named(failure: Failure) -> Error {
     match BindFailure::of(failure) {
         Some(BindFailure::Resources) => Error::Multicast(MulticastFault::NoResources),
@@ -39,7 +40,7 @@ fn named(failure: Failure) -> Error {
 }
 
 impl Binding {
-    /// Binds `bytes` bytes of memory, from `at` on, to an object that has all of its devices.
+    /// Binds `bytes` bytes of memory, starting at `at`, to an object that has all of its devices.
     pub(super) fn new(
         object: &Arc<Object>,
         offset: u64,
@@ -83,12 +84,12 @@ impl Binding {
         self.part.offset
     }
 
-    /// Returns the number of bytes.
+    /// Returns the size in bytes.
     pub fn num_bytes(&self) -> u64 {
         self.part.bytes
     }
 
-    /// Returns the memory.
+    /// Returns the bound memory.
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
@@ -102,11 +103,11 @@ impl Binding {
         self.object.raw.unbind(self.part.device, self.part.offset, self.part.bytes)
     }
 
-    /// Unbinds the memory, and returns it.
+    /// Unbinds the memory and returns it.
     ///
     /// # Errors
     ///
-    /// A failed call of the driver. The memory counts as unbound all the same.
+    /// A failed driver call. The memory counts as unbound even then.
     pub fn unbind(mut self) -> Result<Arc<Memory>> {
         self.end()?;
         Ok(self.memory.clone())

@@ -1,4 +1,4 @@
-//! Objects that have all of their devices.
+//! [`Complete`]: an object that has all of its devices.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use super::memory::Memory;
 use super::object::{Granularity, Object};
 use super::team::Member;
 
-/// A multicast object that has all of its devices: memory can be bound, and addresses mapped, without a wait. Made by
+/// A multicast object that has all of its devices, so that binding and mapping do not block. Created by
 /// [`Forming::complete`](super::Forming::complete).
 ///
-/// Bindings and mappings keep the object alive: it is released when the last of them and this are dropped, in any order.
+/// Bindings and mappings keep the object alive. It is released when the last of them and this value are
+/// dropped, in any order.
 #[derive(Debug)]
 pub struct Complete {
     object: Arc<Object>,
@@ -25,53 +26,54 @@ impl Complete {
         Complete { object, member }
     }
 
-    /// Returns its size in bytes.
+    /// Returns the size in bytes.
     pub fn num_bytes(&self) -> u64 {
         self.object.bytes
     }
 
-    /// Returns the granularity of its bindings.
+    /// Returns the granularity of sizes and offsets of bindings.
     pub fn granularity(&self) -> Granularity {
         self.object.granularity
     }
 
-    /// Binds `bytes` bytes of memory, from the offset `at` in it on, to an offset of the object, by the memory's handle
-    /// (`cuMulticastBindMem`; from CUDA 13.1 on `cuMulticastBindMem_v2`). All are in bytes, and multiples of
-    /// [`Granularity::minimum`].
+    /// Binds `bytes` bytes of memory, starting at the offset `at` in the memory, to `offset` in the object, by
+    /// the memory's handle (`cuMulticastBindMem`; since CUDA 13.1 `cuMulticastBindMem_v2`). All three are in
+    /// bytes and must be multiples of [`Granularity::minimum`].
     ///
     /// # Errors
     ///
-    /// `NotInTeam`, `Empty`, `Misaligned`, `Outside` and `Overlap` before the driver is called; `NoResources`, `SystemNotReady` and
-    /// `IllegalState` of [`MulticastFault`](crate::MulticastFault), or another failed call of the driver.
+    /// `NotInTeam`, `Empty`, `Misaligned`, `Outside` and `Overlap` of
+    /// [`MulticastFault`](crate::MulticastFault), before the driver is called; `NoResources`, `SystemNotReady`,
+    /// `IllegalState`, or another failed driver call.
     pub fn bind(&self, offset: u64, memory: &Arc<Memory>, at: u64, bytes: u64) -> Result<Binding> {
         Binding::new(&self.object, offset, memory, at, bytes, By::Handle)
     }
 
-    /// Does the same as [`Complete::bind`] by the memory's address (`cuMulticastBindAddr`; from CUDA 13.1 on
-    /// `cuMulticastBindAddr_v2`): the address at the offset `at` is a multiple of [`Granularity::minimum`].
+    /// Like [`Complete::bind`], but by the memory's address (`cuMulticastBindAddr`; since CUDA 13.1
+    /// `cuMulticastBindAddr_v2`). The address at offset `at` must be a multiple of [`Granularity::minimum`].
     ///
     /// # Errors
     ///
-    /// As [`Complete::bind`].
+    /// Same as [`Complete::bind`].
     pub fn bind_address(&self, offset: u64, memory: &Arc<Memory>, at: u64, bytes: u64) -> Result<Binding> {
         Binding::new(&self.object, offset, memory, at, bytes, By::Address)
     }
 
-    /// Maps all of the object to addresses that all of its devices can access.
+    /// Maps the whole object to an address range that all of its devices can access.
     ///
     /// # Errors
     ///
-    /// A failed call of the driver.
+    /// A failed driver call.
     pub fn map(&self) -> Result<Mapping> {
         Mapping::new(&self.object)
     }
 
-    /// Waits until all members of the team have come to a step of this name: before a write, for instance, until all have bound their
-    /// memory. Returns at once without a team.
+    /// Waits until all members of the team have reached a step with this name. For example, wait before a write
+    /// until all have bound their memory. Returns at once without a team.
     ///
     /// # Errors
     ///
-    /// As [`Member::agree`].
+    /// Same as [`Member::agree`].
     pub fn agree(&self, step: &'static str) -> Result<()> {
         self.member.as_ref().map_or(Ok(()), |member| member.agree(step))
     }

@@ -1,4 +1,4 @@
-//! Objects that devices are added to.
+//! [`Forming`]: an object to which devices are being added.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use super::complete::Complete;
 use super::object::{Granularity, Object};
 use super::team::Member;
 
-/// A multicast object that devices are added to. Nothing can be bound or mapped yet: the driver would block until all devices are
-/// added, for ever if nobody adds them.
+/// A multicast object to which devices are being added. Its type has no methods to bind or map yet: the driver
+/// would block until all devices are added, possibly forever.
 #[derive(Debug)]
 #[must_use = "the object is released when this is dropped"]
 pub struct Forming {
@@ -20,22 +20,24 @@ pub struct Forming {
 }
 
 impl Forming {
-    /// Creates an object of `bytes` bytes for the devices of these contexts (`cuMulticastCreate`), which one thread then adds.
+    /// Creates an object of `bytes` bytes for the devices of these contexts (`cuMulticastCreate`). One thread
+    /// then adds all devices.
     ///
     /// # Errors
     ///
-    /// `Unsupported` where a device supports no multicast objects: nothing else is asked of the driver then. `NoDevices`, `Repeated`,
-    /// `Empty` and `Misaligned` of [`MulticastFault`](crate::MulticastFault); a failed call of the driver.
+    /// `Unsupported` of [`MulticastFault`](crate::MulticastFault) if a device does not support multicast
+    /// objects; the driver is not called further then. `NoDevices`, `Repeated`, `Empty` and `Misaligned`; a
+    /// failed driver call.
     pub fn new(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Forming> {
         Ok(Forming { object: Arc::new(Object::new(contexts, bytes)?), member: None })
     }
 
-    /// Creates one object for a team. Each member calls it, from a thread of its own, and gets the same object.
+    /// Creates one object for a team. Each member calls it from its own thread and gets the same object.
     ///
     /// # Errors
     ///
-    /// As [`Forming::new`], for all members alike; `Disagree` where members give different sizes; `MemberGone` and `TimedOut` where
-    /// one does not call it.
+    /// Same as [`Forming::new`], for all members alike; `Disagree` if members pass different sizes;
+    /// `MemberGone` and `TimedOut` if a member does not call it.
     pub fn join(member: Member, bytes: u64) -> Result<Forming> {
         let object = member.create(bytes)?;
         Ok(Forming { object, member: Some(member) })
@@ -50,16 +52,17 @@ impl Forming {
     ///
     /// # Errors
     ///
-    /// `NotInTeam`, `AddedTwice`; a failed call of the driver.
+    /// `NotInTeam`, `AddedTwice`; a failed driver call.
     pub fn add(&mut self, ctx: &Arc<CudaContext>) -> Result<()> {
         self.object.add(ctx)
     }
 
-    /// Adds the device of the member that [joined](Forming::join), or all devices of the object without a team.
+    /// Adds the device of the member that [joined](Forming::join). Without a team, adds all devices of the
+    /// object.
     ///
     /// # Errors
     ///
-    /// As [`Forming::add`].
+    /// Same as [`Forming::add`].
     pub fn add_own(&mut self) -> Result<()> {
         match &self.member {
             Some(member) => member.context().map_or(Ok(()), |ctx| self.object.add(ctx)),
@@ -67,11 +70,13 @@ impl Forming {
         }
     }
 
-    /// Returns the object as one that memory can be bound to. The members of a team wait for each other first.
+    /// Returns the object with all of its devices, ready for bindings. The members of a team wait for each
+    /// other first.
     ///
     /// # Errors
     ///
-    /// `Missing` if not all devices were added; of a team, `MemberGone`, `TimedOut` and `Disagree`. The object is released then.
+    /// `Missing` if a device was not added; with a team also `MemberGone`, `TimedOut` and `Disagree`. The
+    /// object is released then.
     pub fn complete(self) -> Result<Complete> {
         let Forming { object, member } = self;
         member.as_ref().map_or(Ok(()), |member| member.agree("complete"))?;

@@ -1,4 +1,4 @@
-//! Addresses of a multicast object.
+//! [`Mapping`]: addresses of a multicast object, and writes through them.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::error::Result;
 use super::object::{Object, bytes_of, check_inside};
 use super::uses::Reached;
 
-/// Addresses of all of a multicast object, with access for all of its devices. It is unmapped when it is dropped, and
-/// keeps the object alive.
+/// An address range of a whole multicast object, accessible to all of its devices. Unmapped when dropped. Keeps
+/// the object alive.
 #[derive(Debug)]
 pub struct Mapping {
-    /// Dropped before the object.
+    /// Declared first: it must be dropped before the object.
     mapped: Mapped,
     object: Arc<Object>,
 }
@@ -29,28 +29,28 @@ impl Mapping {
         Ok(Mapping { mapped, object: object.clone() })
     }
 
-    /// Returns the first address, for kernels of the caller's: they may access it only by `multimem` instructions, only
-    /// where each device has memory bound, and must be over before a [`Binding`](super::Binding) there or this mapping
-    /// ends.
+    /// Returns the first address, for kernels of the caller. They may access it only by `multimem`
+    /// instructions, and only where each device has memory bound. They must be over before a
+    /// [`Binding`](super::Binding) there or this mapping ends.
     pub fn address(&self) -> u64 {
         self.mapped.address()
     }
 
-    /// Returns the size in bytes, that of the object.
+    /// Returns the size of the object in bytes.
     pub fn num_bytes(&self) -> u64 {
         self.object.bytes
     }
 
-    /// Copies elements of the host to an offset in bytes, in the order of a stream of one of the devices, and waits for
-    /// that: the memory of every device has them then. Other writes of the object, of any of its mappings, and uses of
-    /// the same memory on any thread come before or after it.
+    /// Copies elements from the host to an offset in bytes, in the order of a stream of one of the devices, and
+    /// waits until the memory of every device has them. It is ordered with other writes of the object through
+    /// any mapping, and with uses of the same memory in any thread.
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Unbound`](crate::MulticastFault::Unbound) where a device has no memory bound;
+    /// [`MulticastFault::Unbound`](crate::MulticastFault::Unbound) if a device has no memory bound there;
     /// [`MulticastFault::Outside`](crate::MulticastFault::Outside);
     /// [`MulticastFault::NotInTeam`](crate::MulticastFault::NotInTeam) for a stream of another device; a
-    /// stream that is capturing; a failed call of the driver.
+    /// capturing stream; a failed driver call.
     pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
         self.object.check_member(stream.context())?;
         let bytes = bytes_of::<T>(elements.len());

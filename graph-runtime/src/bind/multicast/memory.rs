@@ -1,4 +1,4 @@
-//! Memory of a device that can be bound to multicast objects.
+//! [`Memory`]: physical memory of a device that can be bound to multicast objects.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::error::{MulticastFault, Result};
 use super::object::{bytes_of, check_aligned, check_inside, fault};
 use super::uses::Uses;
 
-/// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped with access for
-/// its device.
+/// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped for
+/// access by its device.
 ///
-/// A [`Binding`](super::Binding) keeps it alive. It is freed when the last owner is dropped.
+/// A [`Binding`](super::Binding) keeps it alive. Freed when the last owner is dropped.
 #[derive(Debug)]
 pub struct Memory {
-    /// Dropped before the memory.
+    /// Declared first: it must be dropped before the memory.
     pub(super) mapped: Mapped,
     pub(super) raw: Physical,
     pub(super) ctx: Arc<CudaContext>,
@@ -26,13 +26,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Allocates `bytes` bytes of zeros on the device of a stream, and waits for them. The size must be a multiple of
-    /// the granularity of the device's memory, and of the objects' to be bound as a whole.
+    /// Allocates `bytes` zeroed bytes on the device of a stream, and waits until they are zeroed. The size must
+    /// be a multiple of the granularity of the device's memory. To bind it as a whole, it must also be a
+    /// multiple of the object's granularity.
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Empty`], [`MulticastFault::Misaligned`]; a stream that is capturing; a failed call of the
-    /// driver.
+    /// [`MulticastFault::Empty`], [`MulticastFault::Misaligned`]; a capturing stream; a failed driver call.
     pub fn zeros(stream: &Arc<CudaStream>, bytes: u64) -> Result<Arc<Memory>> {
         let driver = cuda::driver()?;
         refuse_capture(stream)?;
@@ -53,24 +53,24 @@ impl Memory {
         &self.ctx
     }
 
-    /// Returns its size in bytes.
+    /// Returns the size in bytes.
     pub fn num_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns its address on its own device, for kernels of the caller's.
+    /// Returns the address on its own device, for kernels of the caller.
     pub fn address(&self) -> u64 {
         self.mapped.address()
     }
 
-    /// Copies `len` elements from an offset in bytes to the host, in the order of a stream of its device, and waits for
-    /// them. It comes before or after each [`Mapping::write`](super::Mapping::write) that reaches the memory, whichever
-    /// thread or object that is of.
+    /// Copies `len` elements, starting at an offset in bytes, to the host, in the order of a stream of the
+    /// memory's device, and waits for them. It is ordered with each [`Mapping::write`](super::Mapping::write)
+    /// that reaches the memory, in any thread and through any object.
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a stream that is
-    /// capturing; a failed call of the driver.
+    /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a capturing
+    /// stream; a failed driver call.
     pub fn read<T: AnyBits + Clone>(
         &self,
         stream: &Arc<CudaStream>,

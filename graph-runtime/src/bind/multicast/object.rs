@@ -1,4 +1,4 @@
-//! The object itself: its devices, its granularity, and the parts that memory is bound to.
+//! The multicast object itself: its devices, its granularity, and its bound ranges.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,11 +18,11 @@ use super::uses::Uses;
 pub struct Granularity {
     /// Sizes and offsets must be multiples of it.
     pub minimum: u64,
-    /// Sizes and offsets that are multiples of it are fastest.
+    /// Multiples of it give the best performance.
     pub recommended: u64,
 }
 
-/// A part of an object that memory of a device is bound to.
+/// A range of an object to which memory of a device is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub device: c_int,
@@ -31,21 +31,21 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns true if bytes of the object lie in it.
+    /// Returns true if the range overlaps these bytes of the object.
     pub fn meets(&self, offset: u64, bytes: u64) -> bool {
         self.offset < offset.saturating_add(bytes) && offset < self.offset.saturating_add(self.bytes)
     }
 }
 
-/// Memory that is bound to a part.
+/// The memory that is bound to a range.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub part: Part,
-    /// The uses of the memory.
+    /// The lock that orders the uses of the memory.
     pub uses: Arc<Uses>,
 }
 
-/// A multicast object, which is released when it is dropped.
+/// A multicast object. Released when dropped.
 #[derive(Debug)]
 pub(super) struct Object {
     pub raw: Physical,
@@ -64,14 +64,14 @@ pub(super) fn fault<T>(fault: MulticastFault) -> Result<T> {
 ///
 /// # Errors
 ///
-/// No driver, or a failed call of it.
+/// No driver is installed, or a driver call failed.
 pub fn is_supported(ctx: &Arc<CudaContext>) -> Result<bool> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
     Ok(driver.device_attribute(ctx, MULTICAST_SUPPORTED)? != 0)
 }
 
-/// Checks the devices of an object before the driver is asked for anything else.
+/// Checks the devices of an object, before any other driver call.
 fn check_devices(contexts: &[Arc<CudaContext>]) -> Result<u32> {
     if contexts.is_empty() {
         return fault(MulticastFault::NoDevices);
@@ -99,14 +99,15 @@ fn ask(driver: &Driver, devices: u32, bytes: u64) -> Result<Granularity> {
 ///
 /// # Errors
 ///
-/// [`MulticastFault::Unsupported`] where a device supports no multicast objects: nothing else is asked of the driver then.
-/// [`MulticastFault::NoDevices`], [`MulticastFault::Repeated`], [`MulticastFault::Empty`]; a failed call of the driver.
+/// [`MulticastFault::Unsupported`] if a device does not support multicast objects; the driver is not called
+/// further then. [`MulticastFault::NoDevices`], [`MulticastFault::Repeated`], [`MulticastFault::Empty`]; a
+/// failed driver call.
 pub fn granularity(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Granularity> {
     let devices = check_devices(contexts)?;
     ask(cuda::driver()?, devices, bytes)
 }
 
-/// Checks that a size, an offset or an address is a multiple of a granularity.
+/// Checks that a size, offset or address is a multiple of a granularity.
 pub(super) fn check_aligned(what: &'static str, bytes: u64, granularity: u64) -> Result<()> {
     match bytes.is_multiple_of(granularity) {
         true => Ok(()),
@@ -114,7 +115,7 @@ pub(super) fn check_aligned(what: &'static str, bytes: u64, granularity: u64) ->
     }
 }
 
-/// Checks that a part lies in a whole.
+/// Checks that a range lies inside `size` bytes.
 pub(super) fn check_inside(what: &'static str, offset: u64, bytes: u64, size: u64) -> Result<()> {
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(()),
@@ -123,7 +124,7 @@ pub(super) fn check_inside(what: &'static str, offset: u64, bytes: u64, size: u6
 }
 
 impl Object {
-    /// Creates an object for the devices of these contexts, none of which is added yet.
+    /// Creates an object for the devices of these contexts. None is added yet.
     pub fn new(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Object> {
         let devices = check_devices(contexts)?;
         let driver = cuda::driver()?;
@@ -135,7 +136,7 @@ impl Object {
         Ok(Object { raw, contexts: contexts.to_vec(), bytes, granularity, added, bound })
     }
 
-    /// Adds a device, for as long as the object lives.
+    /// Adds a device. It stays until the object is released.
     pub fn add(&self, ctx: &CudaContext) -> Result<()> {
         let (number, device) = (ctx.cu_device(), ctx.ordinal());
         self.check_member(ctx)?;
@@ -163,12 +164,12 @@ impl Object {
         if added == devices { Ok(()) } else { fault(MulticastFault::Missing { added, devices }) }
     }
 
-    /// Returns what is bound. While the guard lives, nothing is bound or unbound.
+    /// Locks the list of bindings: nothing can be bound or unbound while the guard exists.
     pub fn bound(&self) -> MutexGuard<'_, Vec<Bound>> {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that each device has memory bound to all of a part of the object.
+    /// Checks that each device has memory bound to every byte of a range.
     pub fn check_bound(&self, bound: &[Bound], offset: u64, bytes: u64) -> Result<()> {
         let end = offset.saturating_add(bytes);
         for ctx in &self.contexts {
@@ -188,7 +189,7 @@ impl Object {
     }
 }
 
-/// Returns the size of elements in bytes.
+/// Returns the size of `len` elements in bytes.
 pub(super) fn bytes_of<T>(len: usize) -> u64 {
     wide(len).saturating_mul(wide(size_of::<T>()))
 }

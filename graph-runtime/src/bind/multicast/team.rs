@@ -1,4 +1,5 @@
-//! Threads that form one object, one a device.
+//! Teams: one thread per device, which form a multicast object together. The members synchronise at each step,
+//! by a condition variable with a timeout, so that no member blocks in the driver for one that is gone.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,22 +10,22 @@ use crate::error::{MulticastFault, Result};
 
 use super::object::{Object, fault};
 
-/// A step, and a number that all members must give alike.
+/// A step, and a number on which all members must agree.
 type Said = (&'static str, u64);
 
 #[derive(Default)]
 struct State {
-    /// The members that arrived at the current step.
+    /// The step and number that each member has passed. `None` for members that have not reached the step.
     said: Vec<Option<Said>>,
-    /// The number of steps that are over.
+    /// The number of completed steps.
     round: u64,
-    /// The outcome of the last step.
+    /// The fault of the last step, if any.
     verdict: Option<MulticastFault>,
-    /// The fault that ended the team, which each later step returns.
+    /// The fault that ended the team. Each later step returns it.
     ended: Option<MulticastFault>,
-    /// A member that was dropped.
+    /// The rank of a dropped member.
     gone: Option<usize>,
-    /// The object that the first member made, or its error.
+    /// The object that the first member has created, or its error.
     made: Option<Result<Arc<Object>>>,
 }
 
@@ -41,18 +42,18 @@ impl Shared {
     }
 }
 
-/// A member of a team: the thread that stands for one device. Made by [`team`].
+/// A member of a team: the thread that acts for one device. Created by [`team`].
 ///
-/// The others wait for it at each step, for as long as the team's patience lasts. When it is dropped, also by a panic, they stop
-/// waiting, and get [`MulticastFault::MemberGone`].
+/// At each step the other members wait for it, up to the team's timeout. If it is dropped, also by a panic,
+/// they stop waiting and get [`MulticastFault::MemberGone`].
 #[must_use = "the other members fail when this is dropped"]
 pub struct Member {
     shared: Arc<Shared>,
     rank: usize,
 }
 
-/// Returns the members of a team, one for each context. Each is given to a thread of its own. A step that not all members reach
-/// within `patience` is an error of all.
+/// Returns the members of a team, one for each context. Move each one to its own thread. If a member does not
+/// reach a step within `patience`, all get an error.
 ///
 /// # Errors
 ///
@@ -78,29 +79,28 @@ impl std::fmt::Debug for Member {
 }
 
 impl Member {
-    /// Returns its number, which counts the contexts that the team was made of.
+    /// Returns the index of the member's context among those passed to [`team`].
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Returns the context of its device.
-    ///
-    /// A team has a context for each member, so this is `None` for none of them.
+    /// Returns the context of the member's device. It is always `Some`: a team has a context for each member.
     pub fn context(&self) -> Option<&Arc<CudaContext>> {
         self.shared.contexts.get(self.rank)
     }
 
-    /// Waits until all members have come to a step of this name.
+    /// Waits until all members have reached a step with this name.
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::MemberGone`] if a member is dropped, [`MulticastFault::TimedOut`] if one does not come in time, and
-    /// [`MulticastFault::Disagree`] if one comes to another step. The first two end the team: every later step returns them.
+    /// [`MulticastFault::MemberGone`] if a member was dropped, [`MulticastFault::TimedOut`] if one did not
+    /// arrive in time, [`MulticastFault::Disagree`] if one reached another step. The first two end the team:
+    /// every later step returns them.
     pub fn agree(&self, step: &'static str) -> Result<()> {
         self.agree_on(step, 0)
     }
 
-    /// Waits until all members have come to a step with the same number.
+    /// Waits until all members have reached a step with the same number.
     pub(super) fn agree_on(&self, step: &'static str, value: u64) -> Result<()> {
         let Shared { state: _, changed, patience, .. } = &*self.shared;
         let mut state = self.shared.state();
@@ -134,7 +134,7 @@ impl Member {
         fault(ended)
     }
 
-    /// Has the first member make the object, and returns it to all.
+    /// Creates the object in the first member's thread, and returns it to all members.
     pub(super) fn create(&self, bytes: u64) -> Result<Arc<Object>> {
         self.agree_on("create", bytes)?;
         if self.rank == 0 {
@@ -143,14 +143,14 @@ impl Member {
         }
         self.agree("created")?;
         let made = self.shared.state().made.clone();
-        // All have it before the first may make another.
+        // All members must have cloned it before the first may create another.
         self.agree("taken")?;
         made.unwrap_or_else(|| fault(MulticastFault::MemberGone { rank: 0, step: "created" }))
     }
 }
 
 impl State {
-    /// Ends a step that all members have come to.
+    /// Completes a step that all members have reached.
     fn close(&mut self) {
         let said: Vec<Said> = self.said.iter().flatten().copied().collect();
         let first = said.first().copied().unwrap_or(("", 0));

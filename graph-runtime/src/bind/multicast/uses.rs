@@ -1,8 +1,9 @@
-//! The order of the uses of memory by threads: reads of it, and writes of the objects that it is bound to.
+//! Orders the uses of memory across threads: reads of the memory, and writes of the objects that it is bound
+//! to.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The uses of one memory. Each use is waited for while its guard lives: reads beside each other, a write alone.
+/// The lock of one memory: several reads at a time, or one write.
 #[derive(Debug, Default)]
 pub(super) struct Uses(RwLock<()>);
 
@@ -13,8 +14,8 @@ impl Uses {
     }
 }
 
-/// The memory that a write reaches, each once and in the same sequence for all writes: no two of them wait for each
-/// other.
+/// The locks of all memory that a write reaches. Sorted and without duplicates, so that two writes cannot
+/// deadlock.
 pub(super) struct Reached(Vec<Arc<Uses>>);
 
 impl Reached {

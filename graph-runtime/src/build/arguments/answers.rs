@@ -1,4 +1,8 @@
-//! The answers of a graph function's arguments to what its expansion asks.
+//! Evaluates the user's expressions of a graph function while it is expanded: [`Asked`] runs generated code
+//! ([`Body`]) and hands the values to the expansion in `cuweave_core`.
+//!
+//! Expressions that mention no loop variable are evaluated once and cached. The answers of one build are
+//! recorded in [`Questions`], so that a later expansion can be compared with them.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +24,10 @@ use super::body::{Body, enter};
 use super::checks::user_of;
 use super::questions::{Answer, Question, Questions};
 
-/// The answers of a body's expressions.
+/// Evaluates the expressions of a body for the expansion, which asks through [`Answers`].
 pub(crate) struct Asked<'b> {
     body: &'b dyn Body,
-    /// The values of expressions that mention no loop variable: each is asked once.
+    /// The values of expressions that mention no loop variable. Each is evaluated once.
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
     pub(crate) questions: Questions,
@@ -31,7 +35,7 @@ pub(crate) struct Asked<'b> {
 }
 
 impl<'b> Asked<'b> {
-    /// Returns the answers of a body. Its expressions may make another context current.
+    /// Returns an evaluator for a body. The body's expressions may make another context current.
     pub fn new(body: &'b dyn Body) -> Asked<'b> {
         Asked {
             body,
@@ -42,7 +46,7 @@ impl<'b> Asked<'b> {
         }
     }
 
-    /// Returns the value of a leaf.
+    /// Returns the value of a leaf. Evaluates it unless it is cached.
     pub(crate) fn leaf_dim(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
         let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
@@ -55,7 +59,7 @@ impl<'b> Asked<'b> {
         Ok(value)
     }
 
-    /// Asks the next question of the expansion.
+    /// Returns the answer to the expansion's next question: a recorded one, or a new one that it records.
     fn ask(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
         if let Some(answer) = self.questions.known(at, question) {
             return Ok(answer);
@@ -65,7 +69,7 @@ impl<'b> Asked<'b> {
         Ok(answer)
     }
 
-    /// Evaluates the expression that a question is asked of.
+    /// Evaluates the expression of a question.
     pub(crate) fn answer(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
         match question {
             Question::Leaf(leaf) => {
@@ -89,7 +93,7 @@ impl<'b> Asked<'b> {
         }
     }
 
-    /// Computes a bound, and returns what `of` takes of it.
+    /// Evaluates the code of a bound and converts the result with `of`.
     fn computed<T>(
         &mut self,
         at: Place<'_>,
@@ -125,14 +129,14 @@ impl<'b> Asked<'b> {
         }
     }
 
-    /// Evaluates expressions of a frame.
+    /// Calls `with` with the body of the frame at `at`.
     fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
         enter(self.body, at.frames, at.frame, with)
             .ok_or_else(|| Error::Config { at: function(at), reason: ConfigFault::ArgumentOfCallReturns })
     }
 }
 
-/// Returns the table of generated code: no other function is called.
+/// Returns the table if generated code has it. Tables of builders give `None`.
 fn of_code(table: TableHandle) -> Option<&'static Decoded> {
     match table {
         TableHandle::Static(table) => Some(table),
@@ -140,13 +144,14 @@ fn of_code(table: TableHandle) -> Option<&'static Decoded> {
     }
 }
 
-/// Returns the error for an answer of the wrong kind. It does not occur: questions are compared before answers are given.
+/// The error for an answer of the wrong kind. It cannot occur: an answer is reused only if its question is the
+/// same.
 #[cold]
 fn unlike(at: Place<'_>) -> Error {
     PlanFault::OtherAnswer(function(at)).into()
 }
 
-/// Returns the place of the function that is expanded.
+/// Returns the source location of the function that is being expanded.
 fn function(at: Place<'_>) -> Box<At> {
     at_function(&at.table().program)
 }

@@ -1,4 +1,7 @@
-//! The body of a graph function as generated code: the user's expressions, evaluated for a turn of its loops.
+//! The interface to generated code: a [`Body`] evaluates the user's expressions of a graph function, for given
+//! values of its loop variables.
+//!
+//! [`enter`] finds the body of an inlined call by evaluating the arguments of every call on the way to it.
 
 use cuweave_core::expand::{Frame, FrameId};
 use cuweave_core::index::Vector;
@@ -9,21 +12,22 @@ use crate::error::{PlanFault, Result};
 use crate::statements::{Dim, Evaluation};
 use crate::token::Token;
 
-/// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
+/// The scalars of a graph function and the code of its expressions. In every method, `turns` holds the values
+/// of the loop variables, outermost loop first.
 pub trait Body {
-    /// Returns its table; `None` if it is not of this version of cuweave.
+    /// Returns the function's table. `None` if another version of cuweave generated it.
     fn table(&self, token: Token) -> Option<TableHandle>;
 
-    /// Returns the value of an expression that bounds are computed of.
+    /// Returns the value of an expression that bounds are computed from.
     fn leaf(&self, number: u32, turns: &[i64], token: Token) -> Dim;
 
-    /// Returns the number of the arm that an `if` or `match` takes: 0 without any.
+    /// Returns the index of the arm that an `if` or `match` takes. 0 if the function has no choice.
     fn arm(&self, number: u32, turns: &[i64], token: Token) -> u32 {
         let _ = (number, turns, token);
         0
     }
 
-    /// Gives the statement of an evaluation its configuration and values.
+    /// Evaluates the configuration and the values of a statement and stores them in `evaluation`.
     fn evaluate(
         &self,
         step: u32,
@@ -35,19 +39,24 @@ pub trait Body {
         Ok(())
     }
 
-    /// Calls `enter` with the body of the function that a step calls: never without calls.
+    /// Calls `enter` with the body of the function that statement `step` calls. A function without calls never
+    /// calls `enter`.
     fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token) {
         let _ = (step, turns, enter, token);
     }
 
-    /// Runs the body of a library call. Graph functions have none.
+    /// Runs the body of a library call.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanFault::NoLibraryCall`] for graph functions: they have no such body.
     fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {
         let _ = token;
         Err(PlanFault::NoLibraryCall(format!("{capture:?}")).into())
     }
 }
 
-/// An item of a graph function whose parameter of that index can be set in graphs that call it.
+/// Implemented by the item of a graph function if parameter `I` can be set in graphs that call the function.
 #[diagnostic::on_unimplemented(
     message = "argument {I} of `{Self}` has no setter",
     label = "the graph is built for one value of it",
@@ -55,8 +64,8 @@ pub trait Body {
 )]
 pub trait Sets<const I: usize> {}
 
-/// Calls `with` with the body of a frame, whose calls are evaluated from the outermost function on. Returns `None` if an
-/// expression in an argument of a call returns before the callee is entered.
+/// Calls `with` with the body of a frame. Evaluates the calls that lead to it, starting from the outermost
+/// function. Returns `None` if an argument's expression returns from its function before the callee is entered.
 pub(crate) fn enter<T>(
     root: &dyn Body,
     frames: &Vector<FrameId, Frame>,

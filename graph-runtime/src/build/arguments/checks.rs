@@ -1,5 +1,9 @@
-//! The checks of lengths, ranges and operands: everything that bad input can bring is found before the driver is given a
-//! node.
+//! Checks lengths, ranges and operands against the flat program. All faults of a user's input are found here,
+//! before the first node is added to the driver's graph.
+//!
+//! [`check_lengths`] checks the program itself, [`check_operands`] and [`check_overlap`] the memory that is
+//! bound to its arguments. [`check_moved`] and [`check_new_overlap`] repeat the part that a setter can
+//! invalidate.
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
@@ -14,7 +18,7 @@ use crate::error::{
 
 use super::devices::Contexts;
 
-/// Checks that no buffer is empty, and that all ranges lie in their buffers.
+/// Checks that every buffer has elements and every range lies inside its buffer or view.
 pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
@@ -22,7 +26,8 @@ pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Res
     views(program, dims)
 }
 
-/// Checks that the device decides by single elements: the macro does not know the lengths of the fields of records.
+/// Checks that device conditions read exactly one element. The macro cannot check it: it does not know the
+/// lengths of record fields.
 fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     for (id, statement) in program.statements.enumerate() {
         let Kind::Condition(body) = statement.kind else { continue };
@@ -41,7 +46,7 @@ fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the first buffer or node that a length or bound belongs to.
+/// Returns the first buffer, statement or attribute that uses `dim`, with the quantity that `dim` is there.
 pub(crate) fn user_of(program: &Program, dim: DimId) -> (Quantity, Box<At>) {
     if let Some(buffer) = program.buffers.position(|buffer| buffer.len == dim) {
         return (Quantity::Length, at_buffer(program, buffer));
@@ -74,7 +79,7 @@ fn zero_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     }
 }
 
-/// Checks that every range lies in its buffer; the order between statements rests on that.
+/// Checks that every range lies inside its buffer. The inferred order relies on it.
 fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     for (statement, declared) in program.statements.enumerate() {
         (0..declared.accesses.len()).try_for_each(|access| range(program, dims, statement, access))?;
@@ -82,13 +87,13 @@ fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the ranges that a setter has changed lie in their buffers and views.
+/// Repeats the range checks for accesses and views that a setter has moved.
 pub(crate) fn check_moved(moved: &Moved, program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
     moved.views().iter().try_for_each(|&at| view(program, dims, &program.views[at]))
 }
 
-/// Checks that the range of an access lies in its buffer.
+/// Checks that the range of an access lies inside its buffer.
 fn range(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, access: usize) -> Result<()> {
     let access = &program.statements[statement].accesses[access];
     let (lo, hi, len) = (dims[access.lo], dims[access.hi], dims[program.buffers[access.buffer].len]);
@@ -106,12 +111,12 @@ fn range(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, a
     })
 }
 
-/// Checks that every part of a part of a buffer lies in that part.
+/// Checks that every nested view lies inside its outer view.
 fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     program.views.iter().try_for_each(|one| view(program, dims, one))
 }
 
-/// Checks that a part of a part of a buffer lies in that part.
+/// Checks that a nested view lies inside its outer view.
 fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()> {
     let value = |id: DimId| dims[id];
     let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
@@ -120,7 +125,7 @@ fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()>
     }
     let text = |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo], program.dims[hi]);
     let declared = at_buffer(program, view.buffer);
-    // The function that takes the part may stand in another file than the buffer.
+    // The view may have been taken in another file than the buffer's.
     let uses = |access: &Access| (access.buffer, access.lo, access.hi) == (view.buffer, view.lo, view.hi);
     let user = program.statements.position(|statement| statement.accesses.iter().any(uses));
     let of_user = || user.map_or(declared.file.clone(), |user| at_statement(program, user).file);
@@ -136,7 +141,8 @@ fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()>
     })
 }
 
-/// Checks operands that stand for the buffers from `first` on against their declarations.
+/// Checks operands against the declarations of the buffers from `first` on: memory kind, element size, context,
+/// length, alignment and, for outputs of other graphs, their slot.
 pub(crate) fn check_operands(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -183,8 +189,8 @@ pub(crate) fn check_operands(
     }
 }
 
-/// Checks the operands of the buffers from `first` on that host statements are given: they are pinned memory, or managed memory that
-/// host and device access at the same time.
+/// Checks that the operands of host statements are pinned memory, or managed memory that host and device may
+/// access at the same time. `operands` are bound to the buffers from `first` on.
 pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &[Operand]) -> Result<()> {
     for (id, statement) in program.statements.enumerate() {
         if !matches!(statement.kind, Kind::Host(_)) {
@@ -208,7 +214,8 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
     Ok(())
 }
 
-/// Gives the advice on operands that stand for the buffers from `first` on, and returns what launches do with them before the graph.
+/// Applies the hints of the operands of the buffers from `first` on. Returns the prologues that each launch
+/// runs before the graph.
 pub(crate) fn follow_hints(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -233,12 +240,12 @@ pub(crate) fn follow_hints(
     Ok(prologues)
 }
 
-/// Returns true if the graph may write an argument.
+/// Returns true if the program may write a buffer.
 fn writes(program: &Program, buffer: BufferId) -> bool {
     program.buffers[buffer].origin.is_writable()
 }
 
-/// Checks that no two arguments share memory that the graph may write through one of them.
+/// Checks that no two arguments overlap if the graph may write one of them. O(n log n).
 pub(crate) fn check_overlap(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -250,7 +257,7 @@ pub(crate) fn check_overlap(
     };
     let mut order: Vec<usize> = (0..operands.len()).collect();
     order.sort_by_key(|&at| (operands[at].address, at));
-    // The earlier operands that end last: one among all, one among the written ones.
+    // The earlier operands with the greatest end address: among all, and among the written ones.
     let mut furthest: [Option<usize>; 2] = [None; 2];
     for at in order {
         let written = writes(program, BufferId::new(at));
@@ -271,8 +278,8 @@ pub(crate) fn check_overlap(
     Ok(())
 }
 
-/// Checks new operands for the buffers from `first` on: where one shares memory with another operand, the graph writes through
-/// neither.
+/// Checks new operands of the buffers from `first` on: they may overlap another operand only if the graph
+/// writes neither.
 pub(crate) fn check_new_overlap(
     program: &Program,
     dims: &Vector<DimId, u64>,

@@ -1,4 +1,7 @@
-//! The devices of a graph: the checks of what may stand on which, and the access of devices to each other's memory.
+//! The devices of a graph: checks which statements and memory may be on which device, and enables peer access.
+//!
+//! [`check_devices`] checks the flat program. [`Peers`] records which devices access each buffer beside the one
+//! that has its memory, and opens that memory to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -15,11 +18,11 @@ use crate::error::{
     DeviceFault, Error, Inaccessible, ManagedFault, Result, at_attribute, at_buffer, at_statement,
 };
 
-/// The contexts of a graph's devices.
+/// The contexts of a graph's devices, indexed by device.
 pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
 
-/// Checks that a flat program is one for so many devices, that each body is on one, and that what leaves the graph is memory of the
-/// first.
+/// Checks that the program declares as many devices as there are contexts, that each conditional body is on the
+/// device that decides it, and that outputs are memory of the first device.
 pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contexts: usize) -> Result<()> {
     let declared = program.options.devices.map_or(1, |devices| dims[devices]);
     if declared != wide(contexts) {
@@ -41,7 +44,7 @@ pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contex
     for (id, statement) in program.statements.enumerate().filter(|_| !scopes.is_empty()) {
         let Some(scope) = scopes.around(id) else { continue };
         let decides = program.statements[scopes.list[scope].condition].device;
-        // Memory nodes stand outside of bodies, and the memory may be that of a peer.
+        // Alloc and free nodes are outside of bodies, and their memory may be a peer's.
         if statement.device != decides && !statement.kind.is_memory() {
             let (device, decides) = (statement.device.as_u32(), decides.as_u32());
             return Err(fault(DeviceFault::Body { at: *at_statement(program, id), device, decides }));
@@ -60,22 +63,23 @@ fn fault(fault: DeviceFault) -> Error {
     Error::Devices(Box::new(fault))
 }
 
-/// The other devices that access each buffer of the graph, if there are any.
+/// For each buffer, the devices that access it beside the one that has its memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     of: BTreeMap<BufferId, BTreeSet<Device>>,
-    /// The devices that make copies in place of those that the statements are on.
+    /// The copies that run in the context of another device than their statement's.
     copiers: BTreeMap<StatementId, Device>,
 }
 
 impl Peers {
-    /// Returns the other devices that access buffers, and gives them access to the operands. Kernels need access to all memory that
-    /// they are given, and so do copies in bodies that the device decides about. Other copies do not: the driver moves the bytes through the
-    /// host where the devices are no peers.
+    /// Finds the devices that access buffers of others, and gives them access to the operands.
+    ///
+    /// Kernels need access to all memory that they use, and so do copies in conditional bodies. Other copies
+    /// need none: the driver stages the bytes through the host where peer access is impossible.
     ///
     /// # Errors
     ///
-    /// A statement that uses memory to which its device can have no access.
+    /// [`Error::Devices`] if a statement uses memory that its device cannot access.
     pub fn of(
         program: &Program,
         driver: &Driver,
@@ -92,9 +96,9 @@ impl Peers {
             if statement.kind.is_memory() || matches!(statement.kind, Kind::Host(()) | Kind::Join(_)) {
                 continue;
             }
-            // Copies in bodies are made by the device of the body: both sides are accessible to it.
+            // The device of a conditional body makes the body's copies, so it must be able to access both
+            // sides.
             let copies = matches!(statement.kind, Kind::Copy(())) && scopes.around(id).is_none();
-            // The driver copies memory that a device has no access to in the context of the device that has it.
             let closed = statement.accesses.iter().filter_map(|access| operands.get(access.buffer.index()));
             let closed =
                 closed.filter(|operand| copies && !opens(operand)).find_map(|operand| operand.device);
@@ -104,7 +108,8 @@ impl Peers {
             let device = closed.unwrap_or(statement.device);
             for access in statement.kind.own_accesses(&statement.accesses) {
                 let operand = operands.get(access.buffer.index());
-                // All devices reach managed memory. Its users are kept for setters that bind other memory.
+                // All devices can access managed memory. Its users are recorded for setters that bind other
+                // memory.
                 if !copies && operand.is_some_and(|operand| operand.unified().is_some()) {
                     peers.of.entry(access.buffer).or_default().insert(device);
                     continue;
@@ -140,18 +145,18 @@ impl Peers {
         Ok(peers)
     }
 
-    /// Returns true if a device that has not allocated a buffer of the graph was found to reach it.
+    /// Returns true if `device` accesses a buffer that is another device's memory.
     pub fn reaches(&self, buffer: BufferId, device: Device) -> bool {
         self.of.get(&buffer).is_some_and(|devices| devices.contains(&device))
     }
 
-    /// Returns the device whose context the node of a statement has: the device of the statement, or for a copy of memory that no other device
-    /// can access the device of that memory.
+    /// Returns the device whose context the node of a statement uses: the statement's own, or for a copy of
+    /// memory that cannot be shared, the device that has the memory.
     pub fn runs(&self, statement: StatementId, device: Device) -> Device {
         self.copiers.get(&statement).copied().unwrap_or(device)
     }
 
-    /// Gives the devices that access a buffer access to the operand that it is bound to.
+    /// Gives the devices that access a buffer access to its operand.
     pub fn open(
         &self,
         program: &Program,
@@ -186,7 +191,7 @@ impl Peers {
         Ok(())
     }
 
-    /// Returns the other devices that access some of these buffers, as the driver numbers them.
+    /// Returns the driver's handles of the other devices that access any of these buffers.
     pub fn others(&self, contexts: &Contexts, buffers: &[BufferId]) -> Vec<c_int> {
         let devices: BTreeSet<c_int> = buffers
             .iter()
@@ -197,12 +202,13 @@ impl Peers {
     }
 }
 
-/// Returns true if other devices can be given access to an operand. That to an output of a graph is the access of its alloc node.
+/// Returns true if access to an operand can be enabled. For an output of a graph it cannot: its alloc node has
+/// fixed the access.
 fn opens(operand: &Operand) -> bool {
     operand.output.is_none() && operand.slot.is_none()
 }
 
-/// Returns the device that has the memory of a buffer; `None` for memory of the host.
+/// Returns the device that has the memory of a buffer. `None` for host memory.
 pub(crate) fn memory_of(program: &Program, buffer: BufferId, operands: &[Operand]) -> Option<Device> {
     if program.buffers[buffer].origin.is_pinned() {
         return None;
@@ -222,8 +228,11 @@ fn no_access(
     fault(DeviceFault::NoAccess { at, device, buffer, memory: memory.as_u32(), reason })
 }
 
-/// Checks that operands that replace those from `first` on were allocated for the same devices where one is managed memory and a copy or a
-/// fill uses it: the driver keeps the contexts of such nodes. All devices reach managed memory, so launches may be given any.
+/// Checks that new operands of the buffers from `first` on were allocated for the same device as the old ones,
+/// if one of the two is managed memory and a copy or a fill uses it.
+///
+/// The driver does not let an update change the context of copy and fill nodes. Launches accept any managed
+/// memory, since all devices can access it.
 pub(crate) fn check_allocated(
     program: &Program,
     contexts: &Contexts,
@@ -253,7 +262,8 @@ pub(crate) fn check_allocated(
     Ok(())
 }
 
-/// Checks that operands that replace those from `first` on are memory of the same devices, but for managed memory, which all devices reach.
+/// Checks that new operands of the buffers from `first` on are memory of the same devices as the old ones.
+/// Managed memory is exempt: all devices can access it.
 pub(crate) fn check_same_devices(
     program: &Program,
     first: usize,

@@ -1,5 +1,8 @@
-//! The arguments of launches and calls that a builder makes: their types are known when the program runs. The code that
-//! `#[kernels]` and `#[graph]` generate takes them by the types of the declaration.
+//! The arguments of launches and calls that a graph builder makes. Their types are known only at run time, so
+//! they are compared with the declaration here.
+//!
+//! The code that `#[kernels]` and `#[graph]` generate reads them through [`Given`], by the types of the
+//! declaration. The first argument that does not fit is kept as a [`Misfit`].
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
@@ -15,27 +18,27 @@ use crate::token::Token;
 
 use super::body::Body;
 
-/// A scalar's value with its type.
+/// A scalar with its type.
 pub struct Value {
-    /// The value in its own type; `None` for a computed number.
+    /// The value in its own type. `None` for a computed number.
     exact: Option<Box<dyn Exact>>,
     number: Option<Number>,
     /// The name of its type.
     ty: &'static str,
 }
 
-/// A number, in a type that holds all of its class.
+/// A number in the widest type of its class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// An integer.
     Integer(i128),
     /// A float.
     Float(f64),
-    /// An expression without a value.
+    /// An expression without a value, such as a division by zero.
     Faulty(Fault),
 }
 
-/// A value of any type that can be copied.
+/// A value of any type that is `Copy`.
 trait Exact: Any + Send + Sync {
     fn copied(&self) -> Box<dyn Exact>;
     fn any(&self) -> &dyn Any;
@@ -72,7 +75,8 @@ macro_rules! integers {
             None
         }
 
-        /// Calls `take` with an integer in a type, if that is a type of integers and has it.
+        /// Calls `take` with the integer converted to `wanted`. Returns false if `wanted` is not an integer
+        /// type or cannot represent it.
         fn with_integer(value: i128, wanted: TypeId, take: &mut dyn FnMut(&dyn Any)) -> bool {
             $(if wanted == TypeId::of::<$ty>() {
                 return <$ty>::try_from(value).is_ok_and(|value| {
@@ -100,7 +104,8 @@ fn nearest(value: f64) -> f32 {
     value as f32
 }
 
-/// Calls `take` with a float in a type, if that is a type of floats and has it.
+/// Calls `take` with the float converted to `wanted`. Returns false if `wanted` is not a float type or cannot
+/// represent it.
 fn with_float(value: f64, wanted: TypeId, take: &mut dyn FnMut(&dyn Any)) -> bool {
     let narrow = nearest(value);
     if wanted == TypeId::of::<f64>() {
@@ -118,7 +123,7 @@ fn is_float(ty: TypeId) -> bool {
 }
 
 impl Value {
-    /// Returns a value of any type.
+    /// Returns a value that remembers its type, and its number if it is an integer or a float.
     pub fn of<T: Copy + Send + Sync + 'static>(value: T) -> Value {
         let float = |value: &dyn Any| match value.downcast_ref::<f32>() {
             Some(&value) => Some(f64::from(value)),
@@ -137,7 +142,7 @@ impl Value {
         Value { exact: None, number: Some(number), ty: "integer" }
     }
 
-    /// Returns the value as a length or bound; `None` if it is not an integer.
+    /// Returns the value as a length or a bound. `None` if it is not an integer.
     pub fn dim(&self) -> Option<Dim> {
         match self.number {
             Some(Number::Integer(value)) => Some(dim(value)),
@@ -145,7 +150,7 @@ impl Value {
         }
     }
 
-    /// Returns it as messages name it: a number, else its type.
+    /// Returns the text for messages: the number or `bool`, otherwise the name of the type.
     pub fn text(&self) -> String {
         match self.number {
             Some(Number::Integer(value)) => value.to_string(),
@@ -157,7 +162,8 @@ impl Value {
         }
     }
 
-    /// Returns the value in the type `T`: as it is, or a number in another type of its class that has it.
+    /// Returns the value as `T`: unchanged, or converted to another type of its class that represents it
+    /// exactly.
     fn get<T: Copy + 'static>(&self) -> std::result::Result<T, Misfit> {
         if let Some(value) = self.exact.as_ref().and_then(|exact| (**exact).any().downcast_ref::<T>()) {
             return Ok(*value);
@@ -170,7 +176,7 @@ impl Value {
         found.ok_or(Misfit::Scalar { declared, given: self.ty })
     }
 
-    /// Calls `take` with a number in another type of its class that has it.
+    /// Calls `take` with the number converted to another type of its class.
     fn with_number(
         &self,
         wanted: TypeId,
@@ -192,13 +198,13 @@ impl Value {
 pub enum GivenArgument {
     /// A buffer, by the type of its elements.
     Buffer(TypeId, &'static str),
-    /// No buffer.
+    /// No buffer, for an optional parameter.
     Nothing,
     /// A scalar.
     Value(Value),
 }
 
-/// The reason that an argument does not fit its parameter.
+/// The reason why an argument does not fit its parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// A buffer has elements of another type.
@@ -215,7 +221,7 @@ pub enum Misfit {
         /// Its type.
         given: &'static str,
     },
-    /// A number has no equal in the declared type.
+    /// The declared type cannot represent a number.
     Number {
         /// The number.
         value: String,
@@ -224,9 +230,9 @@ pub enum Misfit {
     },
     /// An expression has no value.
     Fault(Fault),
-    /// A buffer stands for a scalar, or a scalar for a buffer.
+    /// A buffer where a scalar is declared, or a scalar where a buffer is declared.
     Kind,
-    /// There is no argument for a parameter.
+    /// The parameter has no argument.
     Missing,
 }
 
@@ -259,7 +265,7 @@ impl Mark for Typed {
 
 impl<P> Fits<P> for Typed {}
 
-/// A buffer whose type is checked, or none.
+/// An optional buffer whose type is checked.
 #[derive(Debug)]
 pub struct TypedOrNone(Option<Typed>);
 
@@ -286,7 +292,7 @@ impl<'g> Given<'g> {
         None
     }
 
-    /// Returns the argument of that index as a scalar.
+    /// Returns argument `index` as a scalar. `None` if it does not fit.
     pub fn scalar<T: Copy + 'static>(&mut self, index: usize) -> Option<T> {
         match self.arguments.get(index) {
             Some(GivenArgument::Value(value)) => match value.get() {
@@ -298,7 +304,7 @@ impl<'g> Given<'g> {
         }
     }
 
-    /// Returns the argument of that index as a buffer with elements of type `T`.
+    /// Returns argument `index` as a buffer with elements of type `T`. `None` if it does not fit.
     pub fn buffer<T: 'static>(&mut self, index: usize) -> Option<Typed> {
         match self.arguments.get(index) {
             Some(&GivenArgument::Buffer(element, given)) if element != TypeId::of::<T>() => {
@@ -314,7 +320,7 @@ impl<'g> Given<'g> {
         }
     }
 
-    /// Returns the argument of that index as a buffer with elements of type `T`, or as none.
+    /// Returns argument `index` as an optional buffer with elements of type `T`. `None` if it does not fit.
     pub fn optional_buffer<T: 'static>(&mut self, index: usize) -> Option<TypedOrNone> {
         match self.arguments.get(index) {
             Some(GivenArgument::Nothing) => Some(TypedOrNone(None)),
@@ -323,18 +329,20 @@ impl<'g> Given<'g> {
     }
 }
 
-/// A kernel's item: a builder launches it as `nn::gelu {}`. `#[kernels]` implements it, and nothing else can.
+/// The item of a kernel. A builder launches it as `nn::gelu {}`. `#[kernels]` implements it, and nothing else
+/// can.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
     label = "a launch takes the item of a kernel that a `#[kernels]` block declares: `nn::gelu {{}}`"
 )]
 pub trait LaunchedItem: KernelItem {
-    /// Returns the arguments as the kernel's declaration lists them; `None` if one does not fit.
+    /// Returns the arguments in the order of the kernel's declaration. `None` if one does not fit.
     #[doc(hidden)]
     fn arguments(given: &mut Given<'_>, token: Token) -> Option<Arguments>;
 }
 
-/// A graph function's item: a builder calls it as `layer::layer {}`. `#[graph]` implements it, and nothing else can.
+/// The item of a graph function. A builder calls it as `layer::layer {}`. `#[graph]` implements it, and nothing
+/// else can.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a graph function that can be called",
     label = "a call takes the item of a graph function: `layer::layer {{}}`"
@@ -344,7 +352,8 @@ pub trait CalledItem {
     #[doc(hidden)]
     fn table(token: Token) -> Option<TableHandle>;
 
-    /// Calls `enter` with the body of the function, unless an argument does not fit: that returns `None`.
+    /// Calls `enter` with the body of the function. Returns `None` without the call if an argument does not
+    /// fit.
     #[doc(hidden)]
     fn enter(given: &mut Given<'_>, enter: &mut dyn FnMut(&dyn Body), token: Token) -> Option<()>;
 }

@@ -1,4 +1,7 @@
-//! The questions that the expansion of a function asks the user's expressions.
+//! The questions that the expansion asks the user's expressions, and the record of their answers.
+//!
+//! `recall` asks the questions of earlier builds first. The expansion then takes those answers from the record,
+//! as long as it asks the same questions in the same order.
 
 use cuweave_core::expand::{ExpansionPoint as Place, FrameId};
 use cuweave_core::ids::LeafId;
@@ -7,10 +10,10 @@ use cuweave_core::table::Decoded;
 
 use crate::statements::Dim;
 
-/// A question to an expression of a function.
+/// A question about an expression of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// The value of an expression that bounds are computed of.
+    /// The value of an expression that bounds are computed from.
     Leaf(LeafId),
     /// The arm that the choice of this number takes.
     Arm(u32),
@@ -37,7 +40,7 @@ impl PartialEq for Answer {
     }
 }
 
-/// A question with its place and its answer.
+/// A question with its frame, its loop variables and its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
     pub frame: FrameId,
@@ -52,16 +55,17 @@ impl Asking {
     }
 }
 
-/// The questions of a build, in the order in which they are asked.
+/// The questions of a build, in the order in which the expansion asks them.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     pub list: Vec<Asking>,
-    /// The number of them that the expansion has asked: the others were asked before it began.
+    /// The number of questions that the expansion has asked so far. The rest of the list was asked in advance.
     expanded: usize,
 }
 
 impl Questions {
-    /// Returns the answer to the next question of the expansion, if that was asked before the expansion began.
+    /// Returns the answer to the expansion's next question if it was asked in advance. Otherwise drops the rest
+    /// of the answers in advance: the expansion has taken another path.
     pub fn known(&mut self, at: Place<'_>, question: Question) -> Option<Answer> {
         match self.list.get(self.expanded) {
             Some(asking) if asking.is(at, question) => {
@@ -75,7 +79,7 @@ impl Questions {
         }
     }
 
-    /// Adds the next question of the expansion.
+    /// Records the next question of the expansion.
     pub fn note(&mut self, at: Place<'_>, question: Question, answer: Answer) {
         self.list.push(Asking { frame: at.frame, turns: at.turns.into(), question, answer });
         self.expanded = self.list.len();

@@ -1,4 +1,5 @@
-//! Cycles of calls: they are found before anything is expanded, also behind choices that are not taken.
+//! Finds recursion among graph functions before anything is expanded, also in arms that are not taken. An
+//! iterative depth-first search over the tables of generated code.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +9,15 @@ use cuweave_core::table::Table;
 
 use crate::error::{At, Error, Result};
 
-/// Checks that no function that a function calls, directly or by way of others, calls itself. O(calls in the text).
+/// Checks that no function that `table` calls, directly or indirectly, calls itself. O(calls in the text).
 ///
 /// # Errors
 ///
-/// [`Error::Recursion`] at the call that closes a cycle.
+/// [`Error::Recursion`] at the call that closes the cycle.
 pub(crate) fn check_recursion(table: &'static Table) -> Result<()> {
     let address = |table: &'static Table| std::ptr::from_ref(table).addr();
     let mut done = BTreeSet::new();
-    // The functions on the way, each with the number of its calls that are looked at.
+    // The path of the search: each function with the number of its calls visited so far.
     let mut path: Vec<(&'static Table, usize)> = vec![(table, 0)];
     while let Some((caller, next)) = path.last_mut() {
         let (caller, at) = (*caller, *next);
@@ -39,7 +40,7 @@ pub(crate) fn check_recursion(table: &'static Table) -> Result<()> {
     Ok(())
 }
 
-/// Returns the place of a call.
+/// Returns the source location of the call with index `at`.
 fn call(caller: &'static Table, at: usize) -> Box<At> {
     let place = caller.get().and_then(|caller| {
         let program = &caller.program;

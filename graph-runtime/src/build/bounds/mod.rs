@@ -1,3 +1,3 @@
-//! Bounds that setters change.
+//! Fast paths for setters that change bounds.
 
 pub(super) mod quick;

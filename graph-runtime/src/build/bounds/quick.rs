@@ -1,10 +1,13 @@
-//! The short way of a setter that moves ranges: all bounds that it changes are `factor * v + constant` for the value `v` of one
-//! expression, as a position in a cache is.
+//! The fast path of a setter that moves ranges. It applies if every bound that the setter changes is
+//! `factor * v + constant`, where `v` is the value of one expression: a position in a cache, for example.
 //!
-//! [`Quick::of`] computes the forms from the code of the bounds, compares them with the bounds' polynomials, and computes for which `v`
-//! no number of the code has a fault, all ranges lie in their buffers and all parts in their parts. For such a `v` the checks of
-//! [`Moves`](super::moves::Moves) pass, so [`Quick::ask`] evaluates the user's expressions, compares those that do not depend on the
-//! setter with the values that they had, and is done. In every other case the setter takes the long way, which says what is wrong.
+//! [`Quick::of`] derives these linear forms from the code of the bounds and compares them with the bounds'
+//! polynomials. It also computes the interval of `v` in which no operation of the code fails and all ranges and
+//! views stay in bounds.
+//!
+//! In that interval the checks of [`Moves`](cuweave_core::moves::Moves) pass. So [`Quick::ask`] only evaluates
+//! the user's expressions and compares those that do not depend on the setter with their old values. Otherwise
+//! the setter takes the slow path, which also reports what is wrong.
 
 use cuweave_core::expand::symbols::Meaning;
 use cuweave_core::expand::{ExpansionPoint as Place, Formula, Frame, FrameId, Number};
@@ -25,39 +28,40 @@ use cuweave_core::flattened::Flattened;
 
 use cuweave_core::moves::target;
 
-/// The maximum number of expressions that are evaluated. With more the long way is as good.
+/// The maximum number of expressions to evaluate. With more of them the slow path costs no more.
 const MOST_ASKS: usize = 64;
 
-/// The bounds that a setter changes, as functions of the values of expressions.
+/// The bounds that a setter changes, as linear functions of the values of expressions.
 #[derive(Debug)]
 pub(crate) struct Quick {
-    /// The expressions, in the order in which they are evaluated.
+    /// The expressions, in the order of evaluation.
     asks: Vec<Ask>,
-    /// The symbols, each with the index of its expression.
+    /// The symbols, each with the index of its expression in `asks`.
     symbols: Vec<(usize, usize)>,
     bounds: Vec<(DimId, Line)>,
-    /// The distances of accesses from the starts of their buffers, in bytes.
+    /// The byte offsets of accesses in their buffers.
     targets: Vec<(PointedId, Line)>,
-    /// The values of the expressions.
+    /// The current values of the expressions.
     values: Vec<u64>,
-    /// The values of the symbols before the last change.
+    /// The values of the symbols before the last [`Quick::put`].
     before: Vec<u64>,
 }
 
-/// An expression that is evaluated.
+/// An expression to evaluate.
 #[derive(Debug)]
 struct Ask {
     frame: FrameId,
     leaf: LeafId,
     turns: Box<[i64]>,
-    /// The first and the last value that need no check.
+    /// The interval of values, bounds included, that needs no further check.
     from: u64,
     to: u64,
-    /// The value that it must have, if it is computed of others.
+    /// The required value, if it follows from other expressions.
     is: Option<Line>,
 }
 
-/// `factor * v + constant` modulo 2^64, for the value of the expression of that index; the values of forms fit.
+/// `factor * v + constant` modulo 2^64, where `v` is the value of expression `of`. The result of a checked form
+/// fits 64 bits.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     of: usize,
@@ -73,7 +77,7 @@ impl Line {
 }
 
 impl Quick {
-    /// Returns the short way of a scalar's setter, for the values that are in place; `None` if there is none.
+    /// Returns the fast path of a scalar's setter for the current values. `None` if the setter has none.
     pub fn of(
         scalar: ScalarId,
         body: &dyn Body,
@@ -105,7 +109,7 @@ impl Quick {
                     forms.bound(&bounds, *one)?.plus(forms.bound(&bounds, *other)?, 1)?
                 }
             };
-            // A sum that saturates is a bound of no range.
+            // A saturated sum (`u64::MAX`) is not a valid bound.
             forms.within(form, 0, i128::from(u64::MAX) - 1)?;
             if !form.is(poly, &symbols) {
                 return None;
@@ -119,7 +123,8 @@ impl Quick {
         Some(Quick { asks: forms.asks, symbols, bounds, targets, values, before })
     }
 
-    /// Evaluates the user's expressions. Returns true if their values need no more checks; [`Quick::put`] puts them in place.
+    /// Evaluates the user's expressions. Returns true if their values need no further checks; [`Quick::put`]
+    /// then stores the bounds.
     pub fn ask(&mut self, body: &dyn Body, frames: &Vector<FrameId, Frame>) -> bool {
         for (at, ask) in self.asks.iter().enumerate() {
             let leaf = ask.leaf.as_u32();
@@ -141,7 +146,7 @@ impl Quick {
         true
     }
 
-    /// Puts the bounds for the evaluated expressions in place.
+    /// Stores the bounds for the values of the last [`Quick::ask`].
     pub fn put(&mut self, definition: &mut Definition, built: &mut BuiltGraph) {
         for (&(symbol, ask), before) in self.symbols.iter().zip(&mut self.before) {
             *before = std::mem::replace(&mut definition.symbols[symbol], self.values[ask]);
@@ -155,7 +160,7 @@ impl Quick {
         }
     }
 
-    /// Puts the bounds from before the last [`Quick::put`] in place.
+    /// Restores the bounds from before the last [`Quick::put`].
     pub fn put_back(&mut self, definition: &mut Definition, built: &mut BuiltGraph) {
         for (&(_, ask), &value) in self.symbols.iter().zip(&self.before) {
             self.values[ask] = value;
@@ -164,13 +169,13 @@ impl Quick {
     }
 }
 
-/// `factor * v + constant` for the value of the expression of that index; without one the constant alone.
+/// `factor * v + constant`, where `v` is the value of expression `of`. `None` in `of` means a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
     of: Option<usize>,
     factor: i128,
     constant: i128,
-    /// True if the code computes with negative numbers there.
+    /// True if the code computes this value with signed numbers.
     signed: bool,
 }
 
@@ -206,7 +211,7 @@ impl Form {
         })
     }
 
-    /// Returns true if it is the polynomial of a bound.
+    /// Returns true if the form equals a bound's polynomial.
     fn is(self, poly: &Poly, symbols: &[(usize, usize)]) -> bool {
         let mut of = Form::number(0, self.signed);
         for (product, coefficient) in poly.terms() {
@@ -223,15 +228,14 @@ impl Form {
         self.constant == of.constant && self.factor == of.factor && (of.of.is_none() || self.of == of.of)
     }
 
-    /// Returns it, times an element's bytes, modulo 2^64.
+    /// Returns the form times the element size, modulo 2^64.
     fn line(self, bytes: u64) -> Line {
-        // The remainder lies in 0..2^64.
         let low = |value: i128| u64::try_from(value.rem_euclid(1 << 64)).unwrap_or(0).wrapping_mul(bytes);
         Line { of: self.of.unwrap_or(usize::MAX), factor: low(self.factor), constant: low(self.constant) }
     }
 }
 
-/// The forms of bounds while they are computed.
+/// The state of deriving forms.
 struct Forms<'f> {
     flat: &'f Flattened,
     definition: &'f Definition,
@@ -240,7 +244,8 @@ struct Forms<'f> {
 }
 
 impl<'f> Forms<'f> {
-    /// Returns the index of an expression that is evaluated: with any value, or with the one that `is` says.
+    /// Returns the index of an expression in `asks`, and adds it if needed. `is` is the form that its value
+    /// must have.
     fn ask(&mut self, at: Place<'f>, leaf: LeafId, is: Option<Form>) -> Option<usize> {
         if let Some(known) = self.known(at, leaf) {
             return Some(known);
@@ -257,13 +262,13 @@ impl<'f> Forms<'f> {
         Some(self.asks.len() - 1)
     }
 
-    /// Returns the index of an expression that is evaluated already.
+    /// Returns the index of an expression if it is in `asks`.
     fn known(&self, at: Place<'f>, leaf: LeafId) -> Option<usize> {
         let turns: Box<[i64]> = at.mentioned(leaf);
         self.asks.iter().position(|ask| ask.frame == at.frame && ask.leaf == leaf && ask.turns == turns)
     }
 
-    /// Returns the form of an expression of a bound.
+    /// Returns the form of a leaf of a bound.
     fn leaf(&mut self, at: Place<'f>, leaf: LeafId) -> Option<Form> {
         let signed = self.asked.leaf_dim(at, leaf).ok()?.is_signed();
         if let Some(known) = self.known(at, leaf) {
@@ -275,7 +280,8 @@ impl<'f> Forms<'f> {
         self.computed(at, leaf, signed)
     }
 
-    /// Returns the form of an expression that is no symbol: a parameter, or one that no setter of a bound reaches.
+    /// Returns the form of an expression that is not a symbol: a parameter of a callee, or an expression that
+    /// no setter reaches.
     fn computed(&mut self, at: Place<'f>, leaf: LeafId, signed: bool) -> Option<Form> {
         let roots = self.asked.symbols.roots(at.frames, at.frame);
         if at.scalars(leaf).iter().all(|&scalar| roots[scalar].is_empty()) {
@@ -289,7 +295,6 @@ impl<'f> Forms<'f> {
         if let [Op::Leaf(passed)] = outer.dims[argument].as_slice()
             && outer.scalars.iter().any(|scalar| scalar.leaf == Some(*passed))
         {
-            // A variable is passed on as it is.
             return self.leaf(caller, *passed);
         }
         let form = Form { signed, ..self.code(caller, argument, &[])? };
@@ -337,7 +342,7 @@ impl<'f> Forms<'f> {
         Some(form)
     }
 
-    /// Returns the form of a bound of the program.
+    /// Returns the form of a bound of the program: one of `moved`, or a constant.
     fn bound(&self, moved: &[(DimId, Form)], dim: DimId) -> Option<Form> {
         if let Ok(at) = moved.binary_search_by_key(&dim, |&(known, _)| known) {
             return Some(moved[at].1);
@@ -346,14 +351,14 @@ impl<'f> Forms<'f> {
         fixed.then(|| Form::number(i128::from(self.definition.dims[dim]), false))
     }
 
-    /// Lets the short way be taken only where a form lies between two numbers.
+    /// Restricts the fast path to values for which `form` lies in `least..=most`. Returns `None` if there are
+    /// no such values.
     fn within(&mut self, form: Form, least: i128, most: i128) -> Option<()> {
         let Some(of) = form.of.filter(|_| form.factor != 0) else {
             return (least..=most).contains(&form.constant).then_some(());
         };
         let (low, high) = (least.checked_sub(form.constant)?, most.checked_sub(form.constant)?);
         let (low, high) = if form.factor > 0 { (low, high) } else { (high, low) };
-        // `div_euclid` rounds down for a factor above 0, up for one below.
         let rest = |number: i128| i128::from(number.rem_euclid(form.factor) != 0);
         let (up, down) = (low.div_euclid(form.factor), high.div_euclid(form.factor));
         let (up, down) = if form.factor > 0 { (up + rest(low), down) } else { (up, down - rest(high)) };
@@ -363,7 +368,8 @@ impl<'f> Forms<'f> {
         (ask.from <= ask.to).then_some(())
     }
 
-    /// Lets the short way be taken only where the ranges lie in their buffers, and the parts in their parts.
+    /// Restricts the fast path to values for which all ranges lie in their buffers and all nested views in
+    /// their outer views.
     fn check(
         &mut self,
         bounds: &[(DimId, Form)],
@@ -389,7 +395,7 @@ impl<'f> Forms<'f> {
         Some(())
     }
 
-    /// Returns the distances of accesses from the starts of their buffers, in bytes.
+    /// Returns the byte offsets of accesses in their buffers.
     fn targets(
         &self,
         bounds: &[(DimId, Form)],

@@ -1,4 +1,5 @@
-//! The collectives of a graph on which its ranks agree.
+//! The collectives of a graph, on which its ranks must agree, and the bookkeeping that defers a collective
+//! until every rank of its group has reached it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,13 +15,14 @@ use super::order::Collectives;
 /// The collectives of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Agreed {
-    /// True if the ranks have agreed. Nodes that are added once more are those of the same collectives: other ranks may not do so.
+    /// True if the ranks have agreed. Adding nodes again does not repeat the comparison: other ranks may not
+    /// take part.
     pub compared: bool,
-    /// In the order of each rank.
+    /// The collectives, in each rank's order.
     pub list: Collectives,
-    /// The communicators, each once.
+    /// The communicators, without duplicates.
     pub cliques: Vec<Arc<dyn Clique>>,
-    /// The group of each statement, and the number of statements in that group.
+    /// For each statement, its group and the number of statements in that group.
     pub groups: BTreeMap<StatementId, (usize, usize)>,
 }
 
@@ -32,24 +34,24 @@ impl Agreed {
     }
 }
 
-/// What waits for a collective that other ranks have not reached, while nodes are added.
+/// Operations that wait for a group of collectives that some rank has not reached, while nodes are added.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
-    /// The statements of groups that other ranks have not reached yet, with the nodes before them.
+    /// The statements of incomplete groups that have been reached, with their predecessors.
     pub arrived: BTreeMap<usize, Vec<Arrived>>,
-    /// The operations that are not added yet, since they wait for such a group.
+    /// The operations that are not added yet because they depend on such a group.
     pub late: BTreeSet<OperationId>,
 }
 
 impl Deferred {
-    /// Returns true if an operation comes after one that is not added yet.
+    /// Returns true if an operation depends on one that is not added yet.
     pub fn blocks(&self, operation: &Operation) -> bool {
         !self.late.is_empty()
             && operation.after.iter().chain(&operation.programmatic).any(|before| self.late.contains(before))
     }
 }
 
-/// A collective whose nodes are not captured yet.
+/// A collective that has been reached but is not captured yet.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub operation: OperationId,

@@ -1,12 +1,15 @@
-//! Library calls: their bodies run while a stream of cuweave's captures into the graph, behind the nodes that the call comes after.
+//! Runs the bodies of library calls and captures their work into the graph with `cuStreamBeginCaptureToGraph`.
+//! The capture starts after the nodes that the call depends on.
 //!
-//! The frontier of the capture is read before the capture ends; the nodes that come after the call come after all of it. What was
-//! captured is looked at, from the frontier back to the nodes before. A programmatic edge between captured kernels orders less
-//! than a full one, so its source joins the frontier. So a frontier of one kernel comes after all of the call by full edges, and
-//! an edge out of it may be programmatic like one out of a kernel of the user's (`overlap.rs`).
+//! The frontier of the capture is read before the capture ends, and the call's successors depend on all of it.
+//! [`Capture::look_at`] walks back from the frontier to collect the captured nodes.
 //!
-//! After a capture that was invalidated, or that could not be ended, the driver's graph is of no use, and drivers crash when it is
-//! destroyed: it is leaked, and the stream is not used again.
+//! A programmatic edge between captured kernels orders less than a full edge, so its source joins the frontier.
+//! Hence a frontier of one kernel comes after the whole call by full edges, and its outgoing edge may be
+//! programmatic, just as for a user's kernel (`overlap.rs`).
+//!
+//! If a capture was invalidated or cannot be ended, the graph is unusable, and drivers crash when it is
+//! destroyed. It is leaked, and the stream is not used again.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -25,20 +28,21 @@ use crate::cuda::{
 use crate::error::{At, CallFault, Error, PlanFault, Quantity, Result};
 use crate::statements::Dim;
 
-/// The nodes of a library call.
+/// The nodes that a library call captured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Captured {
-    /// The nodes that whatever comes after the call depends on: the nodes before it, if it captured nothing.
+    /// The nodes that successors of the call depend on. The call's predecessors, if it captured nothing.
     pub frontier: Vec<Node>,
-    /// All nodes that were captured, the last ones first. Behind a child-graph node, those of its graph.
+    /// All captured nodes, last first. The nodes of a child graph follow its child-graph node.
     pub nodes: Vec<Node>,
-    /// The number of these that are in child graphs.
+    /// The number of `nodes` that are inside child graphs.
     pub inner: usize,
-    /// True if the frontier is one kernel node of the call, so that its edges may be programmatic.
+    /// True if the frontier is a single kernel node of the call, so that its outgoing edges may be
+    /// programmatic.
     pub ends_in_kernel: bool,
 }
 
-/// A library call while its body runs: generated code takes the memory of its parameters from here.
+/// A library call while its body runs. Generated code gets the memory of the call's parameters here.
 pub struct Capture<'c> {
     pub(crate) driver: &'static Driver,
     pub(crate) context: Context,
@@ -47,16 +51,16 @@ pub struct Capture<'c> {
     pub(crate) stream: &'c mut CaptureStream,
     pub(crate) callee: TableHandle,
     pub(crate) at: Box<At>,
-    /// The elements of each buffer and each scratch, in the order of the parameters.
+    /// The memory of each buffer and then each scratch, in the order of the parameters.
     pub(crate) memory: Vec<ElementRange>,
     pub(crate) captured: Option<Captured>,
-    /// The name of the body, if the graph is one of a conditional node.
+    /// The name of the conditional body whose graph this is. `None` outside of bodies.
     pub(crate) in_body: Option<String>,
-    /// True if the graph is of no use any more.
+    /// True if the graph has become unusable.
     pub(crate) spoiled: bool,
-    /// True if the body describes a collective, and nothing is captured while it runs.
+    /// True if the body only describes a collective. Nothing is captured then.
     pub(crate) describes: bool,
-    /// The collective that it has described.
+    /// The collective that the body has described.
     pub(crate) described: Option<Collective>,
 }
 
@@ -66,15 +70,16 @@ impl std::fmt::Debug for Capture<'_> {
     }
 }
 
-/// The end of a body: what it returned, or the message that it panicked with.
+/// The result of a body, or the message of its panic.
 type Ending = std::result::Result<std::result::Result<(), String>, String>;
 
 impl Capture<'_> {
-    /// Returns the memory of a parameter, counted among buffers and then scratch, which is declared with that length.
+    /// Returns the memory of a parameter. `index` counts buffers first, then scratch. `declared` is the
+    /// declared length in elements.
     ///
     /// # Errors
     ///
-    /// Another length than the memory was planned with.
+    /// [`CallFault::Resized`] if the memory was planned with another length.
     pub fn buffer<T>(&self, index: u32, declared: Dim) -> Result<CallBuffer<T>> {
         let missing = || PlanFault::NoParameter { at: self.at.clone(), index };
         let &ElementRange { address, len: planned } = self.memory.get(size(index)).ok_or_else(missing)?;
@@ -90,11 +95,11 @@ impl Capture<'_> {
         Ok(CallBuffer::new(self.stream, address, planned))
     }
 
-    /// Lends a resource.
+    /// Borrows a resource for the call.
     ///
     /// # Errors
     ///
-    /// One that is lent to this call already.
+    /// [`CallFault::LentTwice`] if the call has already borrowed it.
     pub fn resource<'v, T: ?Sized>(
         &self,
         lent: Lent<'v, T>,
@@ -107,7 +112,8 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// The errors of the body, and of calls that a body must not make.
+    /// The body's error, or [`Error::Call`] if it panicked, broke off the capture or did something that a
+    /// capture cannot hold.
     pub fn run<E: Display>(
         &mut self,
         body: impl FnOnce(&CallStream) -> std::result::Result<(), E>,
@@ -129,7 +135,7 @@ impl Capture<'_> {
         let (driver, raw) = (self.driver, self.stream.raw());
         let _capturing = during_capture();
         let _ = self.stream.take_failure();
-        // The expressions of the arguments may have changed the current context.
+        // The arguments' expressions may have changed the current context.
         driver.enter(self.context).map_err(|failure| self.failed(failure))?;
         driver.begin_capture(raw, self.graph, self.after).map_err(|failure| self.failed(failure))?;
         let began = driver.capture_info(raw);
@@ -160,7 +166,7 @@ impl Capture<'_> {
         Ok(())
     }
 
-    /// Runs the body of a collective, which enqueues nothing.
+    /// Runs the body of a collective, which must not enqueue anything.
     fn describe(
         &mut self,
         body: &mut dyn FnMut(&CallStream) -> std::result::Result<(), String>,
@@ -177,7 +183,7 @@ impl Capture<'_> {
         if self.described.is_none() { Err(self.error(CallFault::NoCollective)) } else { Ok(()) }
     }
 
-    /// Ends the capture. Returns the failure of the end, or `None` if the capture is not the one that was begun.
+    /// Ends the capture. Returns its status. `None` if the active capture is not the one that `run` began.
     fn end(
         &mut self,
         began: &Outcome<CaptureInfo>,
@@ -186,14 +192,14 @@ impl Capture<'_> {
         let (driver, raw) = (self.driver, self.stream.raw());
         let status = info.as_ref().map_or(CaptureStatus::Invalidated, |info| info.status);
         let own = match (began, info) {
-            // The driver tells the id of an active capture alone.
+            // The driver returns the id only of an active capture.
             (Ok(began), Ok(info)) if status == CaptureStatus::Active => began.id == info.id,
             _ => status != CaptureStatus::None,
         };
         let end = if status == CaptureStatus::None { Ok(self.graph) } else { driver.end_capture(raw) };
         if !own {
             self.spoiled = true;
-            // A capture that the body began by itself.
+            // The body has begun a capture of its own.
             if let Ok(other) = end
                 && other != self.graph
                 && driver.destroy_graph(other).is_err()
@@ -212,7 +218,7 @@ impl Capture<'_> {
         Some(end.map(|()| status))
     }
 
-    /// Returns the end of the body, unless the capture has come to a bad one.
+    /// Returns the body's result, or the error of its capture.
     fn judge(&self, ending: Result<Ending>, ended: Option<Outcome<CaptureStatus>>) -> Result<Ending> {
         let ending = ending?;
         let Some(ended) = ended else { return Err(self.error(CallFault::Ended)) };
@@ -227,7 +233,7 @@ impl Capture<'_> {
         }
     }
 
-    /// Walks back from the frontier to the nodes before the call, and returns what lies between.
+    /// Collects the captured nodes: walks back from the frontier to the call's predecessors.
     fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
         let before: BTreeSet<Node> = self.after.iter().copied().collect();
         let (mut reached, mut seen) = (BTreeSet::new(), BTreeSet::new());
@@ -279,11 +285,11 @@ impl Capture<'_> {
         Ok(captured)
     }
 
-    /// Checks a call that captured nothing: it may not declare that it writes a parameter.
+    /// Checks a call that captured nothing: it must not declare that it writes a parameter.
     fn writes_nothing(&self, statement: StatementId) -> Result<()> {
         let accesses = &self.callee.program.statements[statement].accesses;
         let written = accesses.iter().zip(&self.memory).zip(0u32..).find(|((access, memory), _)| {
-            // The scratch of a call is written too, and read by nobody else.
+            // Scratch is also declared as written, but nobody else reads it.
             let scratch = self.callee.program.buffers[access.buffer].origin.is_owned();
             access.mode == Mode::Write && memory.len > 0 && !scratch
         });
@@ -309,7 +315,6 @@ impl Capture<'_> {
     }
 }
 
-/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`.
 const CAPTURE_INVALIDATED: u32 = 901;
 
 /// Returns the message of a panic.
@@ -319,7 +324,7 @@ fn message(payload: Box<dyn Any + Send>) -> String {
         (_, Some(text)) => text.clone(),
         _ => "a value that is no text".to_owned(),
     };
-    // The drop of a value that is no text may panic again.
+    // Dropping a payload may panic again.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

@@ -1,4 +1,5 @@
-//! The nodes of library calls among the others of a graph.
+//! Captures the nodes of library calls while a graph's other nodes are added: prepares the [`Capture`] of a
+//! call, runs its body, and checks afterwards that no captured node is left over.
 
 use std::collections::btree_map::Entry;
 
@@ -17,7 +18,8 @@ use cuweave_core::flattened::Flattened;
 
 use super::capture::{Capture, Captured};
 
-/// Captures the nodes of a library call. After a failure that spoils the graph, the nodes have none.
+/// Captures the nodes of a library call. If a failure makes the graph unusable, clears the builder's handle of
+/// it.
 pub(crate) fn capture(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -61,7 +63,7 @@ pub(crate) fn capture(
     captured.ok_or_else(|| returns(ConfigFault::ReturnsBeforeCall))
 }
 
-/// Returns the stream of a device that captures.
+/// Returns the capturing stream of a device. Creates it on first use.
 pub(crate) fn capture_stream<'s>(
     builder: &'s mut GraphBuilder<'_>,
     device: Device,
@@ -77,7 +79,7 @@ pub(crate) fn capture_stream<'s>(
     })
 }
 
-/// Runs the body of a collective, which describes it.
+/// Runs the body of a collective, which describes the collective instead of enqueuing it.
 pub(crate) fn describe(
     builder: &mut GraphBuilder<'_>,
     statement: StatementId,
@@ -116,8 +118,8 @@ pub(crate) fn describe(
     described.ok_or_else(returns)
 }
 
-/// Checks that a graph with library calls has no nodes beside those that were added and those that were found behind the
-/// frontiers of the captures. Bodies of conditional nodes are not looked at.
+/// Checks that a graph with library calls has only nodes that were added or were reached from the frontiers of
+/// the captures. Graphs with conditional nodes are not checked.
 pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) -> Result<()> {
     let BuiltGraph { plan, handle, .. } = built;
     let list = &plan.operations.list;
@@ -135,7 +137,8 @@ pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) ->
     if count == known {
         return Ok(());
     }
-    // An unknown node is blamed on the call that has one of its predecessors, or nodes that depend on the same ones.
+    // Blame the call that has one of the node's predecessors, or else a call that comes after the same
+    // predecessors.
     let of_call = |node: &Node| handle.captured.iter().find(|(_, captured)| captured.nodes.contains(node));
     let mut blamed = None;
     for node in driver.graph_nodes(handle.graph, count)? {
@@ -162,7 +165,7 @@ pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) ->
     }
 }
 
-/// Returns the elements of each buffer and scratch of a library call, in the order of its declaration.
+/// Returns the memory of each buffer and scratch of a library call, in the order of its declaration.
 fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> Vec<ElementRange> {
     let frame = &flat.frames[flat.instances[statement].frame];
     let declared = &frame.table.program.statements[flat.instances[statement].template].accesses;

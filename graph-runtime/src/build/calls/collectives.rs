@@ -1,13 +1,16 @@
-//! Collectives: library calls whose bodies describe an operation of several ranks, each on a device of its own.
+//! Collectives: library calls whose bodies describe one operation of several ranks, each on its own device.
 //!
-//! Before a node is added, all bodies describe their collectives. Those of the ranks in this process are matched, by their order on each
-//! device, and those of other processes are compared. So a rank that differs is an error of the build and no launch that waits for
-//! ever. When nodes are added, the collectives of one group are enqueued together, each rank's in a stream of its device that captures
-//! into a graph of its own. That graph becomes a child-graph node behind the nodes before that rank's statement, so no edge leads from
-//! one rank to another. NCCL knows a capture by its number, which is the same for all captures into one graph: it refuses a second one.
+//! Before the first node is added, all bodies describe their collectives. The ranks of this process are matched
+//! by their order on each device, and those of other processes are compared. So a rank that differs is a build
+//! error instead of a launch that hangs.
 //!
-//! The operations before a rank's statement may come later in the list than another rank's statement. Operations that depend on a
-//! collective that other ranks have not reached are added behind it.
+//! When nodes are added, the collectives of a group are enqueued together. Each rank's stream captures into a
+//! graph of its own, which becomes a child-graph node after the predecessors of the rank's statement. So no
+//! edge leads from one rank to another. Separate graphs are needed because NCCL identifies a capture by its
+//! number, which all captures into one graph share, and refuses the second.
+//!
+//! The predecessors of a rank's statement may come later in the list of operations than another rank's
+//! statement. Operations that depend on an incomplete group are therefore deferred until the group is captured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,7 +35,7 @@ use super::captured::{capture_stream, describe};
 use super::order::CollectiveEntry;
 use super::turns::Turns;
 
-/// A collective of one rank, as its body has described it.
+/// A rank's collective, as its body has described it.
 struct Described {
     statement: StatementId,
     device: Device,
@@ -40,7 +43,8 @@ struct Described {
     text: String,
 }
 
-/// Returns the places of a communicator's collectives on a device among those of another one; `None` if that has none there.
+/// Returns how the collectives of two communicators interleave on a device. `None` if the communicator `other`
+/// has none there.
 fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64) -> Option<Beside> {
     let (mut count, mut before) = (0, Vec::new());
     for one in all.iter().filter(|one| one.device == device) {
@@ -53,7 +57,7 @@ fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64)
     (count > 0).then_some(Beside { key, before })
 }
 
-/// Lets the bodies describe their collectives, and compares those of all ranks.
+/// Lets all bodies describe their collectives, and compares the ranks.
 pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
     if builder.built.agreed.compared {
         return Ok(());
@@ -83,7 +87,7 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
         return Ok(());
     }
     let (definition, agreed) = (&builder.definition, &mut builder.built.agreed);
-    // In one order on all ranks, whichever communicator a rank's graph uses first.
+    // Sorted by key, so that all ranks compare communicators in the same order.
     let mut cliques: Vec<_> = agreed.cliques.iter().cloned().enumerate().collect();
     cliques.sort_by_key(|(_, clique)| clique.key());
     for (number, clique) in &cliques {
@@ -111,7 +115,7 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
             }
         })?;
     }
-    // A group counts where its first statement stands.
+    // A group is listed at the position of its first statement.
     let mut seen = BTreeSet::new();
     for one in &described {
         if seen.insert(agreed.groups[&one.statement].0) {
@@ -124,7 +128,8 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Matches the collectives of a communicator's ranks in this process by their order on each device. Returns those of one rank.
+/// Matches the collectives of a communicator's ranks in this process by their order on each device. Returns the
+/// list of one rank.
 fn matched<'d>(
     agreed: &mut Agreed,
     program: &Program,
@@ -175,7 +180,8 @@ fn matched<'d>(
     Ok(first.clone())
 }
 
-/// Notes a collective whose nodes before are added. Captures the group of the last one, and returns the operations with their nodes.
+/// Records that a rank has reached its collective. Once all ranks of the group have, captures the group and
+/// returns its operations with their nodes.
 pub(crate) fn arrive(
     builder: &mut GraphBuilder<'_>,
     id: OperationId,
@@ -216,8 +222,8 @@ pub(crate) fn crossed(builder: &GraphBuilder<'_>, late: &Operation) -> Error {
     }
 }
 
-/// Captures the collectives of all ranks in this process, each rank into a graph of its own, which becomes a child-graph node behind
-/// the nodes before that rank's statement.
+/// Captures the collectives of all ranks in this process. Each rank captures into its own graph, which becomes
+/// a child-graph node after the predecessors of that rank's statement.
 fn capture_group(
     builder: &mut GraphBuilder<'_>,
     members: Vec<Arrived>,
@@ -246,7 +252,7 @@ fn capture_group(
         outcome = enqueued.map_err(|failure| failed(&ranks[0].at, failure)).and_then(|enqueued| enqueued);
     }
     let graphs: Vec<Result<OwnedGraph>> = ranks.iter().map(|rank| end_rank(builder, rank)).collect();
-    // The library's own error comes before those of the captures that it has spoilt.
+    // The library's own error takes precedence over errors of captures that it has invalidated.
     outcome?;
     let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
     let mut captured = Vec::new();
@@ -258,7 +264,7 @@ fn capture_group(
     Ok(captured)
 }
 
-/// Ends the capture of a rank.
+/// Ends the capture of a rank and returns its graph.
 fn end_rank(builder: &mut GraphBuilder<'_>, rank: &Rank) -> Result<OwnedGraph> {
     let definition = &builder.definition;
     let driver = definition.driver;
@@ -266,7 +272,7 @@ fn end_rank(builder: &mut GraphBuilder<'_>, rank: &Rank) -> Result<OwnedGraph> {
     let entered = driver.enter(rank.context);
     let ended = driver.end_capture(rank.stream).map(owned);
     if ended.is_err() && driver.is_capturing(rank.stream) != Ok(false) {
-        // A second attempt: the library keeps the graph of a capture that has not ended.
+        // End it a second time: the library keeps the graph of a capture that has not ended.
         drop(driver.end_capture(rank.stream).map(owned));
         if driver.is_capturing(rank.stream) != Ok(false) {
             builder.streams.remove(&rank.device).into_iter().for_each(|mut stream| stream.lose());
@@ -277,7 +283,8 @@ fn end_rank(builder: &mut GraphBuilder<'_>, rank: &Rank) -> Result<OwnedGraph> {
     Ok(graph)
 }
 
-/// Adds the graph that a rank has captured. Nothing is captured for no elements.
+/// Adds the graph that a rank has captured as a child-graph node. A collective of no elements captures nothing
+/// and gets no node.
 fn add_captured(driver: &Driver, into: RawGraph, after: Vec<Node>, graph: &OwnedGraph) -> Outcome<Captured> {
     if driver.node_count(graph.graph)? == 0 {
         return Ok(Captured { frontier: after, ..Captured::default() });
@@ -301,7 +308,8 @@ fn enqueue(
     clique.begin().map_err(|text| called(first, text))?;
     let mut outcome = Ok(());
     for (collective, Rank { device, context, at, .. }) in collectives.into_iter().zip(ranks) {
-        // A group without one of its ranks might wait for it: the library enters their contexts itself.
+        // Continue after a failure: a group that lacks a rank might wait for it. The library enters the
+        // contexts itself.
         outcome =
             outcome.and(builder.definition.driver.enter(*context).map_err(|failure| failed(at, failure)));
         if let Err(text) = (collective.enqueue)(builder.streams[device].stream()) {
@@ -309,7 +317,6 @@ fn enqueue(
             break;
         }
     }
-    // A group that was begun is ended, whatever became of its collectives.
     let ended = clique.end().map_err(|text| called(first, text));
     outcome.and(ended)
 }
@@ -320,12 +327,12 @@ struct Rank {
     device: Device,
     context: Context,
     stream: Stream,
-    /// The nodes before its statement.
+    /// The predecessors of its statement.
     after: Vec<Node>,
     at: Box<At>,
 }
 
-/// A graph of a capture, destroyed when dropped.
+/// The graph of a capture. Destroyed when dropped.
 struct OwnedGraph {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,

@@ -1,4 +1,4 @@
-//! Library calls, and those of several ranks.
+//! Library calls and collectives.
 
 pub(super) mod agreed;
 pub(super) mod capture;

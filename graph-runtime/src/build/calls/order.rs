@@ -1,10 +1,11 @@
-//! The collectives of a graph, in their order, for a comparison between ranks.
+//! The list of a graph's collectives, by which users compare ranks.
 
 use std::fmt;
 
-/// The collectives of a graph in the order in which each rank runs them.
+/// The collectives of a graph, in the order in which each rank runs them.
 ///
-/// Ranks whose [digests](Collectives::digest) are equal run the same collectives in the same order. Printed, it is a line for each.
+/// Ranks with equal [digests](Collectives::digest) run the same collectives in the same order. `Display` prints
+/// one line for each collective, then the digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collectives {
     pub(crate) list: Vec<CollectiveEntry>,
@@ -14,9 +15,9 @@ pub struct Collectives {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectiveEntry {
-    /// The number of its communicator, in the order in which the graph first uses them.
+    /// The number of the communicator, in the order in which the graph first uses them.
     pub communicator: usize,
-    /// The operation with its count and types, such as `all_reduce sum of 1024 f32`.
+    /// The operation with its count and type, such as `all_reduce sum of 1024 f32`.
     pub operation: String,
     /// The name of its statement.
     pub name: String,
@@ -44,8 +45,8 @@ impl Collectives {
         self.list.is_empty()
     }
 
-    /// Returns a hash of the operations, counts, types and communicators, in order: FNV-1a in 64 bits, the same in every build and on
-    /// every machine. Names and places of statements are no part of it.
+    /// Returns a 64-bit FNV-1a hash of the operations, counts, types and communicators, in order. It is the
+    /// same in every build and on every machine. It ignores names and source locations of statements.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let words = self.list.iter().flat_map(|entry| {

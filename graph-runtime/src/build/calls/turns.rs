@@ -1,5 +1,8 @@
-//! Launches with collectives follow each other on a device, whatever their execs, streams and communicators. So ranks that launch in
-//! one order run in one order, and no rank waits for one whose device is held by a later launch.
+//! Orders the launches that contain collectives: on each device they run one after another, whatever their
+//! execs, streams and communicators.
+//!
+//! So ranks that launch in the same order also run in the same order, and no rank waits for another whose
+//! device is held by a later launch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,24 +18,25 @@ type Turn = Mutex<Option<Note>>;
 
 static TURNS: Mutex<BTreeMap<Context, Arc<Turn>>> = Mutex::new(BTreeMap::new());
 
-/// The turns of some devices, in the order of their contexts.
+/// The last launches of some devices, ordered by context.
 pub(crate) struct Turns(Vec<Arc<Turn>>);
 
 impl Turns {
-    /// Returns the turns of the devices of these contexts.
+    /// Returns the entries for the devices of these contexts.
     pub fn of(contexts: impl Iterator<Item = Context>) -> Turns {
         let mut all = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
         let contexts: BTreeSet<Context> = contexts.collect();
         Turns(contexts.into_iter().map(|context| all.entry(context).or_default().clone()).collect())
     }
 
-    /// Locks all turns. Threads cannot wait for each other here, since all lock them in one order.
+    /// Locks all entries. It cannot deadlock: all threads lock in the order of the contexts.
     fn lock(&self) -> Vec<MutexGuard<'_, Option<Note>>> {
         self.0.iter().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
-    /// Calls `launch` behind the launches before on these devices, and notes its launch, `next`. `launch` returns the outcome of the
-    /// record of the launch: until then no other thread may order a launch behind it.
+    /// Calls `launch` after ordering it after the earlier launches on these devices, and records it as `next`.
+    /// `launch` returns the outcome of recording its event. The locks are held until then, so that no other
+    /// thread orders a launch after an event that is not recorded.
     pub fn launch(
         &self,
         driver: &Driver,
@@ -47,18 +51,18 @@ impl Turns {
         Ok(recorded)
     }
 
-    /// Calls `work` when the launches before on these devices are over.
+    /// Waits until the earlier launches on these devices are over, then calls `work`.
     pub fn alone<T>(&self, driver: &Driver, clique: &dyn Clique, work: impl FnOnce() -> T) -> Outcome<T> {
         let turns = self.lock();
         for known in turns.iter().filter_map(|turn| turn.as_ref()).filter(|known| known.held) {
-            // These launches may be of other communicators.
+            // These launches may use other communicators.
             let over = || driver.is_over(known.done.raw()) != Ok(false) || clique.check().is_err();
             watch::watch(driver, over);
         }
         Ok(work())
     }
 
-    /// Forgets the launches of an exec, which are over.
+    /// Removes the launches of an exec, which must be over.
     pub fn forget(&self, done: &Arc<OwnedEvent>) {
         for mut turn in self.lock() {
             if turn.as_ref().is_some_and(|known| Arc::ptr_eq(&known.done, done)) {

@@ -1,7 +1,8 @@
-//! The kernels that set the conditions of a statement, with the values of their parameters.
+//! Chooses the kernel that sets the conditions of a statement, and computes its parameters.
 //!
-//! A kernel with few parameters starts sooner, so a statement with one handle has one of its own: its table has a number of four bits for
-//! each value below 16. Arms that are nodes of their own, and larger values, need the kernel that compares.
+//! A kernel with few parameters starts sooner. So a statement with a single handle uses `SET_CONDITION`, whose
+//! table holds four bits for each operand value below 16. Larger values, and arms with a node each, need
+//! `SET_CONDITIONS`, which compares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,17 +23,17 @@ const TWO_BODIES: (u32, u32) = (13, 0);
 /// The first CUDA version with SWITCH nodes.
 const SWITCHES: (u32, u32) = (12, 8);
 
-/// A kernel that sets conditions, and the values of its parameters.
+/// A kernel that sets conditions, with the values of its parameters.
 pub(crate) type Setting = (&'static Kernel, Vec<Word>);
 
-/// An arm that no statement has.
+/// Stands for no arm.
 const NO_ARM: u32 = u32::MAX;
 
-/// The arms that the values of an operand choose.
+/// The map from operand values to arms.
 struct Choice {
     /// The arms of values.
     listed: BTreeMap<u32, u32>,
-    /// The arm of all other values.
+    /// The arm for all other values.
     otherwise: u32,
 }
 
@@ -49,8 +50,8 @@ impl Choice {
         choice
     }
 
-    /// Returns the numbers of the values below 16, four bits each, and that of all larger ones; `None` if a larger value is listed, or a
-    /// number has more bits. `number` returns the number of an arm.
+    /// Returns the table of the values below 16, four bits each, and the number for all larger values. `number`
+    /// maps an arm to its number. `None` if a larger value is listed or a number exceeds four bits.
     fn table(&self, number: impl Fn(u32) -> u32) -> Option<(u64, u32)> {
         let last = self.listed.last_key_value().map_or(0, |(&value, _)| value);
         let of = |value: u32| number(self.listed.get(&value).copied().unwrap_or(self.otherwise));
@@ -61,7 +62,8 @@ impl Choice {
         (last < 16).then(|| (0..16).try_fold(0, place))?.map(|table| (table, number(self.otherwise)))
     }
 
-    /// Returns the values and their arms, the first ones again behind the last ones; `None` if there are none, or too many.
+    /// Returns the values with their arms, padded with the first one. `None` if there are none or more than
+    /// fit.
     fn repeated(&self) -> Option<[(u32, u32); MOST_VALUES]> {
         let mut listed = self.listed.iter().map(|(&value, &arm)| (value, arm));
         let mut values = [listed.next()?; MOST_VALUES];
@@ -72,7 +74,7 @@ impl Choice {
     }
 }
 
-/// Returns the kind of the node whose bodies are all of these arms; `None` if the driver has no such nodes.
+/// Returns the kind of the single node that can hold all of these arms. `None` if the driver has no such node.
 pub(crate) fn of_all_arms(driver: &Driver, arms: &[ConditionalBody]) -> Option<Branching> {
     let (branching, since) = match arms.first()?.body.word {
         Keyword::If => (Branching::If, TWO_BODIES),
@@ -87,12 +89,12 @@ pub(crate) fn is_one_node(driver: &Driver, arms: &[ConditionalBody]) -> bool {
     of_all_arms(driver, arms).is_some()
 }
 
-/// Returns the kernel that sets the conditions of these arms, which have a handle each or one in all. `None` if there is no handle, or
-/// the arms list too many values.
+/// Returns the kernel that sets the conditions of these arms. `handles` holds one handle for each arm, or a
+/// single one for all. `None` without handles, or if the arms list too many values.
 pub(crate) fn of_arms(arms: &[ConditionalBody], handles: &[u64], operand: u64) -> Option<Setting> {
     let choice = Choice::of(arms);
     let switches = handles.len() < arms.len() && arms[0].body.word == Keyword::Match;
-    // No body has the number of arms for a number.
+    // `arms.len()` selects no body.
     let number = |arm: u32| if switches { arm.min(narrow(arms.len())) } else { u32::from(arm == 0) };
     if let (&[handle], Some((numbers, otherwise))) = (handles, choice.table(number)) {
         let words = [handle, operand, numbers, otherwise.into()];
@@ -107,8 +109,8 @@ pub(crate) fn of_arms(arms: &[ConditionalBody], handles: &[u64], operand: u64) -
     Some((&SET_CONDITIONS, words.chain(slots).map(Word::new).collect()))
 }
 
-/// Returns the kernel that sets the condition of a loop that counts its turns, which has one handle. In front of the loop, `zeroed` is the
-/// number of the records that the kernel zeroes, its own first.
+/// Returns the kernel that sets the condition of a counted loop, which has one handle. `zeroed` is `Some` for
+/// the kernel that precedes the loop: the number of records that it zeroes, its own first.
 pub(crate) fn of_loop(
     body: &Condition,
     handles: &[u64],
@@ -124,8 +126,8 @@ pub(crate) fn of_loop(
     Some((&SET_LOOP, words.map(Word::new).collect()))
 }
 
-/// Returns the statements around bodies whose kernels set conditions and run the wait first, so that they may start before the kernel
-/// before them has ended.
+/// Returns the condition and join statements whose setter kernels execute the grid dependency wait before
+/// anything else. These may start before their predecessor has ended.
 pub(crate) fn early_setters(
     flat: &Flattened,
     driver: &Driver,
@@ -148,7 +150,7 @@ pub(crate) fn early_setters(
         if !loaded || !modules.module(device, kernel).is_some_and(|module| module.waits(kernel.entry)) {
             continue;
         }
-        // A memset comes behind the same nodes as the kernel, by full edges.
+        // If a memset zeroes records, it depends on the kernel's predecessors by full edges.
         early.extend(counted.zeroed_beside(&scopes, first).is_empty().then_some(first.condition));
         early.extend((first.body.word == Keyword::While).then_some(first.join));
     }

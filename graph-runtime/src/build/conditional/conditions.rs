@@ -1,8 +1,12 @@
-//! The conditional nodes of a graph: their handles, the kernels that set these, and the graphs of the bodies.
+//! Adds the conditional nodes of a graph: creates their handles, adds the kernels that set them, and collects
+//! the graphs of the bodies.
 //!
-//! Where the driver has nodes of several bodies, all arms of a statement are bodies of one: of an IF node with two, which is faulty
-//! before CUDA 13.0, or of a SWITCH node, which came with 12.8. Elsewhere an arm is an IF node of its own. One kernel in front of the
-//! first arm reads the operand once and sets the conditions of all arms, so no arm sees what another wrote.
+//! If the driver has nodes with several bodies, all arms of a statement are bodies of one node. That is an IF
+//! node with two bodies (faulty before CUDA 13.0) or a SWITCH node (since 12.8). Otherwise each arm is an IF
+//! node of its own.
+//!
+//! One kernel before the first arm reads the operand once and sets the conditions of all arms. So no arm sees a
+//! value that another arm wrote.
 
 use cuweave_core::condition::Word as Keyword;
 use cuweave_core::index::narrow;
@@ -19,8 +23,8 @@ use crate::kernels::HUB;
 use super::bodies::Bodies;
 use super::choice::{of_all_arms, of_arms, of_loop};
 
-/// Adds the kernel that sets the conditions of a statement, if this is its first arm, and the conditional node of the arm, or of
-/// all arms.
+/// Adds the conditional node of an arm. For the first arm of a statement, also adds the kernel that sets the
+/// conditions, and the node holds all arms if the driver supports that.
 pub(crate) fn begin_body(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -34,7 +38,7 @@ pub(crate) fn begin_body(
     let (driver, context) = (definition.driver, definition.context_of(operation.device));
     let at = builder.at(operation);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
-    // A profile times each arm by itself.
+    // A profile times each arm separately.
     let whole = of_all_arms(driver, &arms).filter(|_| builder.stamps.is_none());
     let mut nodes = Vec::new();
     if scope.condition == arms[0].condition {
@@ -44,7 +48,7 @@ pub(crate) fn begin_body(
         }
         nodes.push(set_conditions(builder, statement, &arms, true, after)?);
     } else if whole.is_some() {
-        // The node of the first arm, which alone depends on what stands outside.
+        // This is the node of the first arm. Only that arm depends on nodes outside.
         return match *after {
             [node] => {
                 Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
@@ -70,8 +74,8 @@ pub(crate) fn begin_body(
     Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
 }
 
-/// Adds the last nodes of a body: a no-op kernel to an empty one, and to the body of a loop the kernel that sets its condition
-/// again. The successors of the body depend on its conditional node.
+/// Adds the last nodes of a body: a no-op kernel to an empty body, and the kernel that sets the condition again
+/// to the body of a loop. Successors of the body depend on its conditional node.
 pub(crate) fn end_body(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -96,8 +100,8 @@ pub(crate) fn end_body(
     Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
 }
 
-/// Adds a kernel that sets the conditions of these arms to the graph that is added to. The statement accesses the operand, and the
-/// counter of a loop that counts its turns.
+/// Adds the kernel that sets the conditions of these arms. The statement's accesses are the operand and, for a
+/// counted loop, the counter.
 fn set_conditions(
     builder: &mut GraphBuilder<'_>,
     statement: StatementId,
@@ -123,7 +127,8 @@ fn set_conditions(
     builder.add_single(builder.into, after, kernel, &words, device, Some(at))
 }
 
-/// Adds a memset of the records of the loops in a statement outside of all bodies, unless the kernel in front of it zeroes them.
+/// Adds a memset that zeroes the records of the loops in an outermost conditional. `None` if the setter kernel
+/// zeroes them.
 fn zero_records(
     builder: &GraphBuilder<'_>,
     statement: StatementId,
@@ -144,8 +149,8 @@ fn zero_records(
         .map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
 }
 
-/// Returns the predecessors of an operation that stand in its body. The only edge that crosses the border is that of the statement in
-/// front, which the driver does not need.
+/// Returns the predecessors of an operation that are in the same body. The only edge that crosses the border is
+/// that of the condition statement, which the driver does not need.
 pub(crate) fn within(
     operations: &Operations,
     bodies: &Bodies,

@@ -1,7 +1,8 @@
-//! The loops of a graph that count their turns, and the records that the device keeps of them.
+//! The loops that count their iterations, and the record that the device keeps for each.
 //!
-//! The counter of a loop is planned memory, which other temporaries may use behind the loop. So each loop has a record in memory of the
-//! exec's own, on its device. A launch zeroes all records: those of a statement outside of all bodies and of the loops in it once, in front of it.
+//! A loop's counter is planned memory, which other temporaries may use after the loop. So each loop also has a
+//! record in memory that the exec owns, on the loop's device. Each launch zeroes the records: before each
+//! outermost conditional, it zeroes the records of all loops inside.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,35 +11,35 @@ use cuweave_core::index::{narrow, wide};
 use cuweave_core::ir::{Device, Program, StatementId};
 use cuweave_core::scopes::{ConditionalBody, Scopes};
 
-/// The number of words of a record: entries, entries that the limit ended, turns, and one that is not used.
+/// The number of 64-bit words in a record: entries, entries that the limit ended, iterations, and one unused
+/// word.
 pub(crate) const WORDS: usize = 4;
 
-/// A loop that counts its turns.
+/// A loop that counts its iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
-    /// The statement in front of its body.
+    /// The condition statement before its body.
     pub condition: StatementId,
-    /// The statement behind its body.
+    /// The join statement after its body.
     pub join: StatementId,
-    /// The most turns of an entry.
+    /// The maximum number of iterations for one entry.
     pub at_most: u32,
-    /// The device that runs it, and has its record.
+    /// The device that runs the loop and has its record.
     pub device: Device,
-    /// The index of its record among those of the device.
+    /// The index of its record on the device.
     pub record: usize,
 }
 
-/// The loops of a graph that count their turns, in the order of the program, with their records in the same order on each device.
+/// The counted loops of a graph, in program order. On each device, records have the same order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedLoops {
-    /// The loops.
     pub list: Vec<Counted>,
-    /// The addresses of the records on each device.
+    /// The address of the first record on each device.
     pub addresses: BTreeMap<Device, u64>,
 }
 
 impl CountedLoops {
-    /// Returns the loops of a program, whose records have no address yet.
+    /// Returns the counted loops of a program. The addresses of the records are not set yet.
     pub fn of(program: &Program) -> CountedLoops {
         let scopes = Scopes::of(program);
         let mut records: BTreeMap<Device, usize> = BTreeMap::new();
@@ -52,7 +53,7 @@ impl CountedLoops {
         CountedLoops { list: scopes.list.iter().filter_map(counted).collect(), addresses: BTreeMap::new() }
     }
 
-    /// Returns the last loop of each device, and the bytes of the device's records.
+    /// Returns the last loop of each device with the size of the device's records in bytes.
     pub fn of_devices(&self) -> BTreeMap<Device, (&Counted, u64)> {
         self.list.iter().map(|last| (last.device, (last, bytes(last.record + 1)))).collect()
     }
@@ -63,7 +64,7 @@ impl CountedLoops {
         self.list.iter().position(of).map(|at| self.records(at..at + 1).0)
     }
 
-    /// Returns the address and the bytes of the records of loops, which one device runs.
+    /// Returns the address and the size in bytes of the records of a range of loops, all on one device.
     pub fn records(&self, loops: Range<usize>) -> (u64, u64) {
         let (base, first) = self.list.get(loops.start).map_or((0, 0), |first| {
             (self.addresses.get(&first.device).copied().unwrap_or_default(), first.record)
@@ -71,14 +72,14 @@ impl CountedLoops {
         (base + bytes(first), bytes(loops.len()))
     }
 
-    /// Returns the indices of the loops that begin between two statements, the first one included.
+    /// Returns the loops whose condition statement is in `first..last`.
     pub fn within(&self, first: StatementId, last: StatementId) -> Range<usize> {
         let before = |at: StatementId| self.list.partition_point(|counted| counted.condition < at);
         before(first)..before(last)
     }
 
-    /// Returns the indices of the records that a memset beside the kernel in front of a statement zeroes: those of the loops in a
-    /// statement outside of all bodies, unless it is a loop that counts its turns, whose kernel zeroes them.
+    /// Returns the loops whose records a memset zeroes before an outermost conditional. Empty for a counted
+    /// loop, whose setter kernel zeroes them, and for inner bodies.
     pub fn zeroed_beside(&self, scopes: &Scopes, scope: &ConditionalBody) -> Range<usize> {
         match (scope.parent, scope.body.at_most) {
             (None, None) => self.within(scope.condition, scopes.list[scope.last].join),
@@ -86,8 +87,8 @@ impl CountedLoops {
         }
     }
 
-    /// Returns the number of records that the kernel in front of a loop zeroes, its own first: those of the loops in it, if
-    /// it stands outside of all bodies.
+    /// Returns the number of records that the setter kernel before a counted loop zeroes. For an outermost
+    /// loop, these are the records of the loop and of all loops inside; otherwise 0.
     pub fn zeroed_by(&self, scope: &ConditionalBody) -> u32 {
         match scope.parent {
             None => narrow(self.within(scope.condition, scope.join).len()),

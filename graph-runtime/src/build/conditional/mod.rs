@@ -1,4 +1,4 @@
-//! Conditional nodes: their bodies, and the kernels that set them.
+//! Conditional nodes: their bodies, and the kernels that set their conditions.
 
 pub(super) mod bodies;
 pub(super) mod choice;

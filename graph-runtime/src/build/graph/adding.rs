@@ -1,4 +1,5 @@
-//! Adds the nodes of a graph, in the order of its operations, but for what waits for a collective of another device.
+//! Adds the nodes of a graph in the order of its operations. Operations that wait for a collective of another
+//! device are deferred and added in later passes.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +28,8 @@ use super::builder::GraphBuilder;
 use super::built::BuiltGraph;
 use super::definition::Definition;
 
-/// Adds every node, in order. `memories` holds the addresses of the memories that no node allocates, and `inside` the
-/// buffers in each memory. `body` runs the bodies of library calls. `stamps` are the clocks of a profile's graph.
+/// Adds all nodes. `memories` holds the addresses of memory that no node allocates, `inside` the buffers in
+/// each memory. `body` runs the bodies of library calls. `stamps` records clocks for a profile's graph.
 pub(crate) fn add_nodes(
     built: &mut BuiltGraph,
     definition: &mut Definition,
@@ -56,7 +57,7 @@ pub(crate) fn add_nodes(
     let GraphBuilder { full, bodies, .. } = builder;
     built.handle.bodies = bodies.graphs;
     built.handle.conditions = bodies.nodes;
-    // The calls of a profile's graph, which has clocks between its nodes, are those of a graph that was checked.
+    // A profile's graph has clock nodes in between. The profiled graph, with the same calls, has been checked.
     if !timed {
         check_all_captured(built, definition)?;
     }
@@ -65,7 +66,7 @@ pub(crate) fn add_nodes(
     Ok(())
 }
 
-/// Adds the nodes of all operations.
+/// Adds the nodes of all operations, in passes until none is deferred.
 fn add_all(builder: &mut GraphBuilder<'_>) -> Result<()> {
     let operations = builder.built.plan.operations.clone();
     let list = &operations.list;
@@ -76,7 +77,7 @@ fn add_all(builder: &mut GraphBuilder<'_>) -> Result<()> {
     while !left.is_empty() {
         let (count, mut late) = (left.len(), Vec::new());
         for at in left {
-            // A collective has its nodes as soon as its last rank is reached.
+            // The arrival of a group's last rank has added its other collectives already.
             if again && !builder.deferred.late.contains(&at) {
                 continue;
             }
@@ -94,7 +95,8 @@ fn add_all(builder: &mut GraphBuilder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached: it is added with theirs.
+/// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached yet: the
+/// last rank adds it.
 fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operation) -> Result<bool> {
     let programmatic =
         operation.programmatic.filter(|before| match builder.built.handle.captured.get(before) {
@@ -143,7 +145,7 @@ fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operatio
     Ok(true)
 }
 
-/// Notes the nodes of an operation that has several, and returns the node that stands for all.
+/// Records the nodes of an operation that has several. Returns the node that represents it.
 fn note_captured(builder: &mut GraphBuilder<'_>, at: OperationId, captured: Captured) -> Node {
     let handle = &mut builder.built.handle;
     let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
@@ -152,8 +154,8 @@ fn note_captured(builder: &mut GraphBuilder<'_>, at: OperationId, captured: Capt
     node
 }
 
-/// Enters the graph that an operation's node is added to, and collects the nodes that it depends on by full edges. Returns
-/// the graph that these are in: for the end of a body that of the body.
+/// Selects the graph that an operation's node is added to, and collects its full-edge predecessors. Also
+/// returns the graph of these predecessors, which for the end of a body is the body's.
 fn dependencies(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -182,7 +184,7 @@ fn dependencies(
         before.for_each(|&before| handle.ends(before, &mut after));
     }
     if !handle.captured.is_empty() {
-        // Calls that captured nothing have the nodes before them for a frontier.
+        // Calls that captured nothing have their predecessors as the frontier, so duplicates occur.
         after.sort_unstable();
         after.dedup();
     }
@@ -190,7 +192,7 @@ fn dependencies(
     Ok((behind, after))
 }
 
-/// Adds the nodes of an operation of a kind that has several; `None` for the other kinds.
+/// Adds the nodes of an operation whose kind has several. `None` for other kinds.
 fn add_several(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -206,7 +208,7 @@ fn add_several(
 
 /// Adds the node of an operation.
 fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) -> Result<Node> {
-    // The common case, without a search for a batch or a chain.
+    // Fast path for a plain launch, without a search for a batch or a chain.
     if let &[statement] = operation.sources.as_slice()
         && let Kind::Launch(launch) = builder.built.state.records[statement]
     {
@@ -253,7 +255,7 @@ fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) ->
     added.map_err(|failure| builder.failed(operation, failure))
 }
 
-/// Adds the node of an operation's only statement.
+/// Adds the node of an operation with a single statement.
 fn add_statement(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,

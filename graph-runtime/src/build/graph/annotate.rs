@@ -1,5 +1,5 @@
-//! Passes the names of nodes and buffers to the simulated driver, so that its checks are per buffer and its reports name
-//! the user's statements.
+//! Passes the names of nodes and buffers to the simulated driver, if it is loaded. Its checks then work per
+//! buffer, and its reports name the user's statements.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use cuweave_core::scopes::Scopes;
 use crate::cuda::{HostAccess, Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
 use crate::statements::{Record, members_of};
 
-/// The nodes and buffers of a graph, for the simulated driver.
+/// The nodes and buffers of a graph, as the simulated driver needs them.
 pub(crate) struct Annotated<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
@@ -24,12 +24,13 @@ pub(crate) struct Annotated<'n> {
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
     pub graph: RawGraph,
-    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    /// The graph of each conditional body, by its condition statement.
     pub bodies: &'n BTreeMap<StatementId, RawGraph>,
     pub exec: RawExec,
 }
 
-/// Returns the buffers that are described to the simulated driver, in this order.
+/// Returns the buffers that are described to the simulated driver. Invariant: the order is the same in every
+/// call, since addresses are passed without ids.
 fn described(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
@@ -37,7 +38,7 @@ fn described(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
         .map(|((buffer, _), _)| buffer)
 }
 
-/// Passes the current addresses of an instantiated graph's buffers to the simulated driver, if it is loaded.
+/// Passes the current buffer addresses of an exec to the simulated driver, if it is loaded.
 pub(crate) fn moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
         let addresses: Vec<u64> = described(graph).map(|buffer| graph.bases[buffer]).collect();
@@ -46,14 +47,15 @@ pub(crate) fn moved(graph: &Annotated<'_>) {
     }
 }
 
-/// Passes the memory that the host statements of an exec touch to the simulated driver, if it is loaded.
+/// Passes the memory that the host statements of an exec access to the simulated driver, if it is loaded.
 pub(crate) fn hosts_moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
         host_accesses(graph, simulator, graph.exec);
     }
 }
 
-/// Passes the memory that host statements touch to the simulated driver: those of an exec, or of the graph.
+/// Passes the memory that host statements access to the simulated driver. `exec` is `NONE` for the graph
+/// itself.
 fn host_accesses(graph: &Annotated<'_>, simulator: &Simulator, exec: RawExec) {
     for (statement, declared) in graph.program.statements.enumerate() {
         let (Kind::Host(()), Some(operation)) = (declared.kind, graph.operations.of_statement[statement])
@@ -95,7 +97,7 @@ pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     }
 }
 
-/// Passes the names of the nodes and buffers of a graph to the simulated driver, if it is loaded.
+/// Passes the names of a graph's nodes and buffers to the simulated driver, if it is loaded.
 pub(crate) fn annotate(graph: &Annotated<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;
@@ -115,7 +117,8 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
     for (statement, declared) in program.statements.enumerate() {
         if let Some(operation) = graph.operations.of_statement[statement] {
             let node = &graph.operations.list[operation];
-            // A block of fused launches does the work of all of them.
+            // In a fused launch each block does the work of all members, so its accesses belong to no single
+            // member.
             let batched = node.sources.len() > 1 && graph.operations.chain_of(node).is_none();
             let member = node.sources.binary_search(&statement).ok().filter(|_| batched);
             let nodes = graph.captured.get(&operation).copied();
@@ -129,7 +132,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
     let scopes = Scopes::of(program);
     for buffer in described(graph) {
         let declared = &program.buffers[buffer];
-        // A temporary of a body lives within each run of it.
+        // A temporary of a body lives within one run of the body.
         let body = match declared.origin {
             Origin::Alloc(at) => {
                 scopes.around(at).and_then(|body| graph.bodies.get(&scopes.list[body].condition))

@@ -1,4 +1,4 @@
-//! A graph while its nodes are added.
+//! The state of adding nodes to a graph, shared by the functions of `adding`, `calls` and `conditional`.
 
 use std::collections::BTreeMap;
 
@@ -24,21 +24,21 @@ pub(crate) struct GraphBuilder<'b> {
     pub built: &'b mut BuiltGraph,
     /// Runs the bodies of library calls.
     pub body: &'b dyn Body,
-    /// The address of each memory; that of a memory with an alloc node is known once the node is added.
+    /// The address of each memory. Unknown for an alloc node's memory until the node is added.
     pub memories: Vector<MemoryId, u64>,
     /// The buffers in each memory.
     pub inside: &'b Vector<MemoryId, Vec<BufferId>>,
     /// The clocks of a profile's graph.
     pub stamps: Option<&'b mut Stamps>,
     pub bodies: Bodies,
-    /// The graph that nodes are added to: the graph itself, or a body of a conditional node.
+    /// The graph that nodes are currently added to: the outermost one or a conditional body's.
     pub into: RawGraph,
-    /// The streams of the devices that capture.
+    /// The capturing stream of each device.
     pub streams: BTreeMap<Device, CaptureStream>,
-    /// The operations whose programmatic edge comes out of a library call that does not end in one kernel, and is a full
-    /// one therefore.
+    /// Operations whose programmatic edge became a full one, because it comes from a library call that does not
+    /// end in a single kernel.
     pub full: Vec<OperationId>,
-    /// What waits for a collective that other ranks have not reached.
+    /// Operations that wait for a collective that other ranks have not reached.
     pub deferred: Deferred,
 }
 
@@ -47,17 +47,17 @@ impl GraphBuilder<'_> {
         self.definition.program()
     }
 
-    /// Returns the place in the source that an operation comes from.
+    /// Returns the source location of an operation.
     pub fn at(&self, operation: &Operation) -> Box<At> {
         self.built.plan.at(self.program(), operation)
     }
 
-    /// Returns the error of a driver's call for an operation.
+    /// Returns the error of a driver call for an operation.
     pub fn failed(&self, operation: &Operation, failure: Failure) -> Error {
         Error::driver(failure, Some(self.at(operation)))
     }
 
-    /// Returns the name of the body that nodes are added to, in which the operation stands; `None` outside of bodies.
+    /// Returns the name of the body that nodes are currently added to. `None` outside of bodies.
     pub fn body_name(&self, operation: &Operation) -> Option<String> {
         if self.into == self.built.handle.graph {
             return None;
@@ -67,7 +67,7 @@ impl GraphBuilder<'_> {
         Some(scopes.name(self.program(), body))
     }
 
-    /// Adds a kernel of cuweave's with one thread to a graph, after these nodes. A failure names the place.
+    /// Adds one of cuweave's own kernels with a single thread. A failure is reported at `at`.
     pub fn add_single(
         &mut self,
         graph: RawGraph,

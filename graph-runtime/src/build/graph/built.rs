@@ -1,4 +1,4 @@
-//! A graph that is built: its plan, the driver's objects, and the values of its next launch.
+//! A built graph: its plan, the driver's objects, and the values of its next launch.
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Kind, Program, StatementId};
@@ -18,9 +18,9 @@ use super::definition::Definition;
 use super::handle::GraphHandle;
 use super::state::LaunchState;
 
-/// A graph that is built. Whoever owns it destroys its handle.
+/// A built graph. The owner must destroy its handle.
 pub(crate) struct BuiltGraph {
-    /// What is launched, and where it lies. A fallback is another plan.
+    /// The nodes and the memory layout. A fallback replaces the plan.
     pub plan: Plan,
     /// The driver's objects.
     pub handle: GraphHandle,
@@ -30,7 +30,7 @@ pub(crate) struct BuiltGraph {
     pub agreed: Agreed,
 }
 
-/// The address of a buffer that has no memory. Nothing is loaded from it, but kernels may compare it with 0.
+/// The address of a buffer without elements. Nothing is loaded from it, but kernels may compare it with 0.
 const NOWHERE: u64 = 1 << 40;
 
 impl BuiltGraph {
@@ -48,7 +48,7 @@ impl BuiltGraph {
         BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: Agreed::default() }
     }
 
-    /// Replaces the plan. The nodes that were added are destroyed.
+    /// Replaces the plan, and destroys the driver's graph with its nodes.
     pub fn replace(&mut self, definition: &Definition, plan: Plan) {
         self.handle.destroy_graph(definition.driver, &definition.ctx);
         self.handle.nodes.clear();
@@ -57,7 +57,7 @@ impl BuiltGraph {
         self.plan = plan;
     }
 
-    /// Creates the graph, with the addresses of the argument buffers.
+    /// Creates the driver's graph, and sets the addresses of the argument buffers.
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.handle.graph = definition.driver.create_graph()?;
         let bases = &mut self.state.bases;
@@ -66,14 +66,15 @@ impl BuiltGraph {
         Ok(())
     }
 
-    /// Returns the number of nodes of the statements of a kind that has several.
+    /// Returns the number of nodes of all statements of a kind that has several nodes, those in child graphs
+    /// excluded.
     pub fn nodes_of(&self, kind: Kind<Runs>) -> usize {
         let list = &self.plan.operations.list;
         let of_kind = self.handle.captured.iter().filter(|(at, _)| list[**at].what == What::Statement(kind));
         of_kind.map(|(_, captured)| captured.nodes.len() - captured.inner).sum()
     }
 
-    /// Returns the names and addresses that the simulated driver is told.
+    /// Returns the names and addresses for the simulated driver.
     pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
         let GraphHandle { graph, exec, nodes, captured, bodies, .. } = &self.handle;
         Annotated {
@@ -90,7 +91,7 @@ impl BuiltGraph {
         }
     }
 
-    /// Sets the bases of buffers that lie in a memory at that address.
+    /// Sets the addresses of buffers in a memory that starts at `address`.
     pub fn place(&mut self, buffers: &[BufferId], address: u64) {
         for &buffer in buffers {
             if let Place::Inside { offset, .. } = self.plan.operations.places[buffer] {
@@ -99,7 +100,7 @@ impl BuiltGraph {
         }
     }
 
-    /// Returns the addresses that nodes are given.
+    /// Returns the addresses for the parameters of nodes.
     pub fn emission<'n>(&'n self, flat: &'n Flattened, dims: &'n Vector<DimId, u64>) -> Emission<'n> {
         Emission {
             program: flat.checked.program(),
@@ -113,8 +114,8 @@ impl BuiltGraph {
         }
     }
 
-    /// Writes the addresses of its buffers into a record's words, and returns the record; a fill that no memset can do becomes
-    /// a launch.
+    /// Writes the addresses of a record's buffers into its words, and returns the record. A fill that no memset
+    /// node can do becomes a launch.
     pub fn resolve(
         &self,
         definition: &mut Definition,
@@ -126,7 +127,7 @@ impl BuiltGraph {
         record.resolve(&emission, statement, &mut definition.modules, words)
     }
 
-    /// Writes the addresses of its buffers into a statement's own record.
+    /// Writes the addresses of a statement's buffers into its record.
     pub fn resolve_own(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
         if let Kind::Launch(launch) = self.state.records[statement] {
             self.state.address(&self.plan.operations, statement, &launch);
@@ -139,7 +140,7 @@ impl BuiltGraph {
         Ok(())
     }
 
-    /// Instantiates the nodes that are added.
+    /// Instantiates the graph. A failure names the operation that the driver blames.
     pub fn instantiate(&mut self, definition: &Definition) -> Result<()> {
         let GraphHandle { graph, captured, nodes, .. } = &self.handle;
         self.handle.exec = definition.driver.instantiate(*graph).map_err(|(failure, node)| {
@@ -154,7 +155,7 @@ impl BuiltGraph {
     }
 }
 
-/// Returns the error of a driver's call for an operation.
+/// Returns the error of a driver call for an operation.
 pub(crate) fn failed_at(plan: &Plan, program: &Program, operation: OperationId, failure: Failure) -> Error {
     Error::driver(failure, Some(plan.at(program, &plan.operations.list[operation])))
 }

@@ -1,4 +1,5 @@
-//! The definition of a graph that is being built: its program, and everything that statements are evaluated with.
+//! The inputs of a build: the flat program, the values of its lengths and bounds, the devices, and the loaded
+//! modules.
 
 use std::sync::Arc;
 
@@ -11,16 +12,15 @@ use crate::cuda::{Context, Driver, Outcome};
 use crate::kernels::{Limits, Modules};
 use cuweave_core::flattened::Flattened;
 
-/// A program with the values of its lengths and bounds, in a context.
+/// A program with the values of its lengths and bounds, in the contexts of its devices.
 pub(crate) struct Definition {
-    /// The flat program.
     pub flat: Arc<Flattened>,
-    /// The values of its lengths and bounds.
+    /// The values of lengths and bounds.
     pub dims: Vector<DimId, u64>,
-    /// The values of the symbols of bounds that setters change.
+    /// The values of the symbols, on which the bounds of setters depend.
     pub symbols: Vec<u64>,
     pub driver: &'static Driver,
-    /// The context of the first device, in whose streams the graph is launched.
+    /// The context of the first device, whose streams launch the graph.
     pub ctx: Arc<CudaContext>,
     pub context: Context,
     /// The contexts of all devices.
@@ -34,22 +34,20 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// The program.
+    /// Returns the flat program.
     pub fn program(&self) -> &Program {
         self.flat.checked.program()
     }
 
-    /// Returns the context of a device.
     pub fn context_of(&self, device: Device) -> Context {
         if device == Device::FIRST { self.context } else { Context::of(&self.contexts[device]) }
     }
 
-    /// Returns the contexts of all devices.
     pub fn all_contexts(&self) -> impl Iterator<Item = Context> {
         self.contexts.iter().map(|ctx| Context::of(ctx))
     }
 
-    /// Waits on the host for all work of all contexts. The first one is current afterwards.
+    /// Waits on the host for all work in all contexts. Leaves the first context current.
     pub fn synchronize(&self) -> Outcome<()> {
         if self.contexts.len() == 1 {
             return self.driver.synchronize_context();
@@ -61,7 +59,7 @@ impl Definition {
         others.and(self.driver.synchronize_context())
     }
 
-    /// The values of its lengths and bounds.
+    /// Returns the values of lengths and bounds.
     pub fn dims(&self) -> &Vector<DimId, u64> {
         &self.dims
     }

@@ -1,4 +1,4 @@
-//! The driver's objects of a built graph.
+//! The driver's objects of a built graph, and their destruction.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use cuweave_core::operation::OperationId;
 use crate::build::calls::capture::Captured;
 use crate::cuda::{Driver, Node, Outcome, RawExec, RawGraph, record};
 
-/// The driver's graph, its exec and its nodes. Whoever owns them destroys them.
+/// The driver's graph, its exec and its nodes. The owner must destroy them.
 pub(crate) struct GraphHandle {
     pub graph: RawGraph,
     pub exec: RawExec,
-    /// One node for each operation; for a library call one of its frontier, or none.
+    /// One node for each operation. For a library call a node of its frontier, or `NONE`.
     pub nodes: Vector<OperationId, Node>,
     /// The nodes of library calls and of conditional nodes.
     pub captured: BTreeMap<OperationId, Captured>,
-    /// The graphs of the bodies of conditional nodes, by the statements in front of them.
+    /// The graph of each conditional body, by its condition statement.
     pub bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
     pub conditions: usize,
 }
 
 impl GraphHandle {
-    /// Returns the handle of a graph that is not created yet.
+    /// Returns a handle without driver objects.
     pub fn new() -> GraphHandle {
         GraphHandle {
             graph: RawGraph::NONE,
@@ -37,7 +37,7 @@ impl GraphHandle {
         }
     }
 
-    /// Adds the nodes to a list that whatever comes after an operation depends on.
+    /// Appends the nodes that the successors of an operation depend on.
     pub fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
         match self.captured.get(&operation) {
             Some(captured) => list.extend_from_slice(&captured.frontier),
@@ -45,7 +45,7 @@ impl GraphHandle {
         }
     }
 
-    /// Destroys the exec, if there is one.
+    /// Destroys the exec, if it exists.
     pub fn destroy_exec(&mut self, driver: &Driver, ctx: &CudaContext) {
         let exec = std::mem::replace(&mut self.exec, RawExec::NONE);
         if exec != RawExec::NONE {
@@ -53,7 +53,7 @@ impl GraphHandle {
         }
     }
 
-    /// Destroys the graph, if there is one.
+    /// Destroys the graph, if it exists.
     pub fn destroy_graph(&mut self, driver: &Driver, ctx: &CudaContext) {
         let graph = std::mem::replace(&mut self.graph, RawGraph::NONE);
         if graph != RawGraph::NONE {

@@ -1,4 +1,4 @@
-//! The driver's graph that is being built, and changes of its nodes.
+//! Builds the driver's graph node by node, and patches nodes of an instantiated one.
 
 pub(crate) mod adding;
 pub(crate) mod annotate;

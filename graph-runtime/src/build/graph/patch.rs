@@ -1,4 +1,4 @@
-//! Changes of the nodes of an exec, when arguments or addresses change.
+//! Updates nodes of an instantiated graph after a setter has changed arguments or addresses.
 
 use cuweave_core::index::{Index, between, size};
 use cuweave_core::ir::{BufferId, Kind, StatementId};
@@ -14,10 +14,10 @@ use super::built::BuiltGraph;
 use super::definition::Definition;
 
 impl BuiltGraph {
-    /// Changes a node to what its statement's record says.
+    /// Updates the node of a statement from its record.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.plan.operations.of_statement[statement] else { return Ok(()) };
-        // Setters change many launches and few other nodes, so a launch takes the short way.
+        // Fast path for launches: setters change many of them and few other nodes.
         let BuiltGraph { handle, state, .. } = self;
         let node = handle.nodes[operation];
         if let Kind::Launch(launch) = &state.records[statement] {
@@ -28,7 +28,7 @@ impl BuiltGraph {
                 Error::driver(failure, Some(at_statement(definition.program(), statement)))
             });
         }
-        // The statement's own buffers have no setters; setters of buffers in its body patch the body's nodes.
+        // The condition itself has no setters. Setters of buffers in its body patch the body's nodes.
         if self.state.records[statement].is_body() {
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl BuiltGraph {
         let emission = self.emission(&definition.flat, &definition.dims);
         let set = self.state.records[statement].node(&emission, statement, |params| {
             let driver = definition.driver;
-            // The context of a node is that of its device, and no update changes it.
+            // An update cannot change a node's context, so it must be the one that the node was added with.
             let device = definition.program().statements[statement].device;
             let context = definition.context_of(definition.peers.runs(statement, device));
             let (exec, words, scratch) = (self.handle.exec, &self.state.words, &mut scratch);
@@ -46,13 +46,14 @@ impl BuiltGraph {
         set?.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
-    /// Returns the value of a launch that must be ahead of that of the launch before; `None` if the statement has none.
+    /// Returns the value that this launch of a synchronisation statement must exceed. `None` for other
+    /// statements.
     pub(crate) fn due(&self, definition: &Definition, statement: StatementId, launch: u64) -> Option<Due> {
         let (word, sync) = self.state.records[statement].sync()?;
         sync.due(&self.emission(&definition.flat, &definition.dims), statement, word, launch)
     }
 
-    /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
+    /// Updates the nodes of statements from their records. A node of several statements is updated once.
     pub(crate) fn patch_all(
         &mut self,
         definition: &Definition,
@@ -85,14 +86,14 @@ impl BuiltGraph {
         chains.into_iter().try_for_each(|(operation, chain)| patch_fused(self, definition, operation, chain))
     }
 
-    /// Sets the addresses of the buffers from `first` on.
+    /// Sets the addresses of consecutive buffers, starting at `first`.
     pub fn set_bases(&mut self, first: BufferId, addresses: impl Iterator<Item = u64>) {
         between(first, BufferId::new(self.state.bases.len()))
             .zip(addresses)
             .for_each(|(buffer, address)| self.state.bases[buffer] = address);
     }
 
-    /// Writes the addresses of their buffers into the records of statements.
+    /// Writes the current buffer addresses into the records of statements.
     pub(crate) fn readdress_all(
         &mut self,
         definition: &mut Definition,

@@ -1,4 +1,5 @@
-//! The values of a built graph that change from launch to launch.
+//! The part of a built graph that changes from launch to launch: statement records, parameter values,
+//! addresses, and the packed tables of batches and chains.
 
 use std::collections::BTreeMap;
 
@@ -14,40 +15,41 @@ use crate::statements::{Hosts, Record, RecordExt, UnprovedLaunches, address};
 
 use super::definition::Definition;
 
-/// The values that the nodes of a graph are given.
+/// The values that the nodes of a graph are added and updated with.
 pub(crate) struct LaunchState {
     /// One record for each statement.
     pub records: Vector<StatementId, Record>,
-    /// The values of the launches' parameters.
+    /// The parameters of all launches. Each record refers to its words by index.
     pub words: Vec<Word>,
-    /// The words of new records while a setter evaluates them.
+    /// The words of new records, while a setter evaluates them.
     pub spare: Vec<Word>,
     /// The address of each buffer.
     pub bases: Vector<BufferId, u64>,
-    /// The targets of all accesses, if setters change some.
+    /// The buffer offset of each access. `None` if no setter changes any: the plan has them then.
     pub pointed: Option<Vector<PointedId, Pointed>>,
     /// The parameters of batched launches.
     pub batches: Vector<BatchId, PackedTable>,
     /// The parameters of fused launches.
     pub fused: Vector<ChainId, PackedTable>,
-    /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
+    /// True for fills that stay kernels whatever their value is, because a setter may give them an 8-byte
+    /// value.
     pub fill_kernels: Vector<StatementId, bool>,
-    /// Launches that are not proved to write all of their write-only parameters.
+    /// Launches that are not proved to write all elements of their write-only parameters.
     pub unproved: BTreeMap<StatementId, Vec<Finding>>,
-    /// The functions of host statements, and what their nodes point to.
+    /// The functions of host statements, with the data that their nodes point to.
     pub hosts: Hosts,
-    /// The loops that count their turns.
+    /// The loops that count their iterations.
     pub counted: CountedLoops,
-    /// The number of the launch that the nodes hold the values of.
+    /// The number of the launch whose values the nodes have.
     pub launch: u64,
-    /// Scratch space of the calls that add and change kernel nodes.
+    /// Scratch space of driver calls for kernel nodes.
     pub scratch: Scratch,
 }
 
-/// The parameters of launches that are one node: one table, which is the node's only parameter.
+/// The parameters of several launches in one node: a table that is the node's only parameter.
 pub(crate) struct PackedTable {
     pub packed: Packed,
-    /// One parameter, of the table's size.
+    /// A single parameter of the table's size.
     param: [Param; 1],
 }
 
@@ -56,21 +58,21 @@ impl PackedTable {
         PackedTable { packed: Packed::zeroed(bytes), param: [Param::bytes("table", bytes)] }
     }
 
-    /// Returns the values of the node's parameters.
     pub fn values(&self) -> Values<'_, Param> {
         Values { words: self.packed.words(), params: &self.param }
     }
 }
 
 impl LaunchState {
-    /// Returns the state before the first launch. No buffer has an address yet.
+    /// Returns the state before the first launch. Buffers have no addresses yet.
     pub fn new(
         definition: &Definition,
         records: Vector<StatementId, Record>,
         words: Vec<Word>,
     ) -> LaunchState {
         let mut fill_kernels = Vector::filled(false, definition.program().statements.len());
-        // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
+        // An update cannot turn a memset node into a kernel node. So a fill that a setter may give an 8-byte
+        // value is a kernel from the start.
         for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
             fill_kernels[statement] = true;
         }
@@ -91,7 +93,7 @@ impl LaunchState {
         }
     }
 
-    /// Returns the same values for the nodes of another graph, of the same operations.
+    /// Returns a copy for another graph of the same operations.
     pub fn for_other_graph(&self, plan: &Plan) -> LaunchState {
         let mut other = LaunchState {
             records: self.records.clone(),
@@ -112,7 +114,7 @@ impl LaunchState {
         other
     }
 
-    /// Takes the targets and empty tables of a plan.
+    /// Takes over the access offsets of a plan, and allocates its tables.
     pub fn follow(&mut self, definition: &Definition, plan: &Plan) {
         let moves = &definition.flat.moves;
         self.pointed = moves.pointed(&plan.operations, definition.program(), &definition.dims);
@@ -124,7 +126,7 @@ impl LaunchState {
         self.fused = plan.fused.iter().map(|kernel| PackedTable::zeroed(kernel.bytes())).collect();
     }
 
-    /// Returns the target of each access.
+    /// Returns the buffer offset of each access.
     pub fn pointed<'s>(&'s self, operations: &'s Operations) -> &'s Vector<PointedId, Pointed> {
         self.pointed.as_ref().unwrap_or(&operations.targets.list)
     }
@@ -137,7 +139,7 @@ impl LaunchState {
         address(operations, pointed, &self.bases, statement, launch, words);
     }
 
-    /// Replaces the notes of which of these statements are not proved to write all.
+    /// Replaces the findings about write-only parameters of these statements.
     pub fn record_unproved(&mut self, statements: &[StatementId], unproved: UnprovedLaunches) {
         for statement in statements {
             self.unproved.remove(statement);
@@ -145,7 +147,7 @@ impl LaunchState {
         self.unproved.extend(unproved);
     }
 
-    /// Swaps a statement's record with one whose words lie in `spare`.
+    /// Swaps a statement's record with one whose words are in `spare`.
     pub fn swap(&mut self, statement: StatementId, other: &mut Record) {
         let record = &mut self.records[statement];
         let ((here, count), (there, _)) = (record.words(), other.words());
@@ -155,7 +157,7 @@ impl LaunchState {
         *other = old;
     }
 
-    /// Returns true if each launch gives the statement's node another value.
+    /// Returns true if the value of the statement's node changes with each launch.
     pub fn advances(&self, statement: StatementId) -> bool {
         self.records[statement].sync().is_some_and(|(_, sync)| sync.advances())
     }

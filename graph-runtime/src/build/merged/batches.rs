@@ -1,5 +1,5 @@
-//! The nodes of batches: a setter changes a member's record in the table, and gives the node its table anew, in one call for
-//! all members that it concerns.
+//! The nodes of batched launches. A setter writes a member's parameters into the batch's table, and one driver
+//! call then updates the node for all changed members.
 
 use cuweave_core::index::{narrow, size};
 use cuweave_core::ir::{Kind, Program, StatementId};
@@ -17,7 +17,7 @@ use crate::statements::{Record, batch_of, first_blocks, launch_of};
 
 use super::fused::check_part;
 
-/// Adds the node of a batch, with its members' parameters.
+/// Adds the node of a batch, with the parameters of its members.
 pub(crate) fn add_batch(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -35,7 +35,7 @@ pub(crate) fn add_batch(
     added.map_err(|failure| builder.failed(operation, failure))
 }
 
-/// Writes a member's record into the table of its batch, whose node must be patched afterwards.
+/// Writes a member's record into the table of its batch. The node must be patched afterwards.
 pub(crate) fn write_to_batch(
     built: &mut BuiltGraph,
     program: &Program,
@@ -51,8 +51,8 @@ pub(crate) fn write_to_batch(
 
 /// Checks that a new record of a statement can still be a member of its batch.
 ///
-/// All members share one configuration. It depends on no scalar that has a setter, but an expression of the user's may
-/// give another value each time that it is evaluated.
+/// All members share one configuration. No scalar with a setter reaches it, but a user's expression may return
+/// another value each time.
 pub(crate) fn check_member(
     built: &BuiltGraph,
     program: &Program,
@@ -72,7 +72,7 @@ pub(crate) fn check_member(
         return Ok(());
     }
     let axis = operations.batches[planned_batch(built, operation)?].axis;
-    // Members whose blocks are consecutive may have any grid: it stands in the table.
+    // If the members' blocks are consecutive, each grid is in the table and may differ.
     let grid_differs = axis.is_some() && old.shape.grid != new.shape.grid;
     if !grid_differs && (old.shape.block, old.shape.shared) == (new.shape.block, new.shape.shared) {
         return Ok(());
@@ -82,7 +82,7 @@ pub(crate) fn check_member(
     Err(Error::BuildAgain { at: at_statement(program, statement), reason })
 }
 
-/// Changes the node of a batch to its table.
+/// Updates the node of a batch from its table.
 pub(crate) fn patch_batch(
     built: &mut BuiltGraph,
     definition: &Definition,
@@ -99,7 +99,7 @@ pub(crate) fn patch_batch(
     Ok(())
 }
 
-/// Returns the number of an operation's batch.
+/// Returns the id of an operation's batch.
 fn planned_batch(built: &BuiltGraph, operation: &Operation) -> Result<BatchId> {
     let batch = batch_of(&built.plan.operations, operation)?;
     if built.plan.batched.get(batch).is_some() {
@@ -108,7 +108,7 @@ fn planned_batch(built: &BuiltGraph, operation: &Operation) -> Result<BatchId> {
     Err(PlanFault::NoBatch(operation.name.to_string()).into())
 }
 
-/// Writes a member's parameters, and its grid, into its record.
+/// Writes a member's parameters, and its grid if the table has one, into the member's row.
 fn write_member(
     built: &mut BuiltGraph,
     program: &Program,
@@ -136,8 +136,8 @@ fn write_member(
     Ok(())
 }
 
-/// Returns the configuration of a batch, from its members' records. Where the members' blocks are consecutive, the table is
-/// given their first blocks.
+/// Returns the configuration of a batch's node. If the members' blocks are consecutive, also writes their first
+/// blocks into the table.
 fn batch_launch(built: &mut BuiltGraph, program: &Program, batch: BatchId) -> Result<Launching> {
     let BuiltGraph { plan, state, .. } = built;
     let planned = &plan.operations.batches[batch];

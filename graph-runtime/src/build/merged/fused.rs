@@ -1,5 +1,5 @@
-//! The nodes of chains: the parameters of all members lie in one, in which a setter changes those of a member, and gives the
-//! node all of it anew.
+//! The nodes of fused launches. A single parameter holds the parameters of all members. A setter changes a
+//! member's part, and the node is updated with the whole parameter.
 
 use cuweave_core::index::{narrow, size};
 use cuweave_core::ir::{Kind, Program, StatementId};
@@ -13,7 +13,7 @@ use crate::cuda::{Launching, Node};
 use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
 use crate::statements::{Record, first_blocks, launch_of};
 
-/// Adds the node of a chain, with its members' parameters.
+/// Adds the node of a chain, with the parameters of its members.
 pub(crate) fn add_fused(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
@@ -32,8 +32,8 @@ pub(crate) fn add_fused(
     added.map_err(|failure| builder.failed(operation, failure))
 }
 
-/// Checks that a new record of a statement can still be a member of its chain: its configuration is that of the chain, and
-/// depends on no scalar that has a setter, but an expression of the user's may give another value each time.
+/// Checks that a new record of a statement can still be a member of its chain: its configuration must not have
+/// changed. No scalar with a setter reaches it, but a user's expression may return another value each time.
 pub(crate) fn check_part(
     built: &BuiltGraph,
     program: &Program,
@@ -53,7 +53,7 @@ pub(crate) fn check_part(
     Err(Error::BuildAgain { at: at_statement(program, statement), reason })
 }
 
-/// Changes the node of a chain to its parameters.
+/// Updates the node of a chain from its table.
 pub(crate) fn patch_fused(
     built: &mut BuiltGraph,
     definition: &Definition,
@@ -67,7 +67,7 @@ pub(crate) fn patch_fused(
     set.map_err(|failure| failed_at(plan, definition.program(), operation, failure))
 }
 
-/// Writes a member's parameters. The node must be patched afterwards.
+/// Writes a member's parameters into the table of its chain. The node must be patched afterwards.
 pub(crate) fn write_part(
     built: &mut BuiltGraph,
     program: &Program,
@@ -93,7 +93,8 @@ pub(crate) fn write_part(
     Ok(())
 }
 
-/// Returns the configuration of a chain: that of its members, with the most shared memory, and the blocks of all stacked ones.
+/// Returns the configuration of a chain's node: the members' grid and block, with their maximum of shared
+/// memory. A stack gets the blocks of all its chains.
 fn fused_launch(built: &BuiltGraph, program: &Program, chain: ChainId) -> Result<Launching> {
     let (chain_of, records) = (&built.plan.operations.chains[chain], &built.state.records);
     let mut launch = launch_of(program, records, chain_of.members[0])?.launching();
@@ -112,7 +113,7 @@ fn fused_launch(built: &BuiltGraph, program: &Program, chain: ChainId) -> Result
     Ok(launch)
 }
 
-/// Writes the grids of stacked chains whose blocks are consecutive, and their first blocks. No setter changes them.
+/// Writes the grids and the first blocks of stacked chains with consecutive blocks. No setter changes them.
 fn write_grids(built: &mut BuiltGraph, program: &Program, chain: ChainId) -> Result<()> {
     let BuiltGraph { plan, state, .. } = built;
     let chain_of = &plan.operations.chains[chain];

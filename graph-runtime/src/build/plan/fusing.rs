@@ -1,4 +1,5 @@
-//! The launches that may be fused with a neighbour, and what their blocks access.
+//! Finds the launches that may be fused with a neighbour, and records the bytes that each of their blocks
+//! accesses.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +13,9 @@ use crate::kernels::{DeviceKernel, DeviceTarget};
 use crate::statements::{Record, RecordExt};
 use cuweave_core::flattened::Flattened;
 
-/// Records the accesses of the blocks of all launches that the order puts next to one of the same grid and block. An argument
-/// that a setter may change is taken to have any value, so no setter changes what is proved here.
+/// Records the per-block accesses of each launch that the order places next to one with the same grid and
+/// block. Arguments with setters are assumed to have any value, so a setter cannot invalidate what is proved
+/// here.
 pub(crate) fn locate(
     flat: &Flattened,
     records: &Vector<StatementId, Record>,
@@ -34,7 +36,7 @@ pub(crate) fn locate(
         }
     }
     let mut set: BTreeSet<(StatementId, u32)> = BTreeSet::new();
-    // The arguments of launches with an access that moves may follow it.
+    // If an access of a launch moves, the launch's other arguments may change with it.
     let mut moving: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
     for (id, scalar) in flat.scalars.enumerate().filter(|(_, scalar)| !scalar.fixed) {
         for &id in scalar.blocks.iter().chain(&scalar.grids) {

@@ -1,5 +1,5 @@
-//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found, and for
-//! benchmarks to switch off a rule of the launch decisions.
+//! Hooks for tests and benchmarks. Tests hand the simulated driver a broken plan, or broken tables of batches,
+//! and check that it reports them. Benchmarks switch off rules of the launch decisions.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,37 +22,37 @@ type ChangeRules = Box<dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>,
 thread_local! {
     static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
     static CHANGE_RULES: RefCell<Option<ChangeRules>> = const { RefCell::new(None) };
-    /// The change of the next build's tables, and that of the current build's.
+    /// The change for the next build's tables, and the one for the current build's.
     static CHANGE_TABLES: [RefCell<Option<ChangeTable>>; 2] = const { [RefCell::new(None), RefCell::new(None)] };
 }
 
-/// Makes the next build on this thread add a changed plan.
+/// Makes the next build on this thread use a changed plan.
 ///
-/// Only the simulated driver is given one: it reports what the real one would silently do. With any other driver
-/// that build is an error.
+/// Only the simulated driver accepts it: it reports faults that the real driver would silently execute. With
+/// any other driver that build is an error.
 pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static) {
     CHANGE.set(Some(Box::new(change)));
 }
 
-/// Makes the next build on this thread change the table of each batch, the parameters of its members, before the batch
-/// is added. Setters do not change it again.
+/// Makes the next build on this thread change the table of each batch, which has the members' parameters,
+/// before the batch is added. Setters do not change it again.
 ///
-/// Only the simulated driver is given one, as in [`change_next_plan`].
+/// Only the simulated driver accepts it, as in [`change_next_plan`].
 pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
     CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
 }
 
-/// Makes the next build on this thread decide about its launches by changed rules. `change` is called with the program
-/// and the facts about its launches, again after a kernel was found that cannot be batched.
+/// Makes the next build on this thread decide about its launches by changed rules. `change` is called with the
+/// program and the facts about its launches. It is called again after a kernel turned out not to be batchable.
 ///
-/// The plan is a right one: the real driver is given it, too.
+/// The resulting plan is correct, so the real driver accepts it too.
 pub fn change_next_rules(
     change: impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules) + 'static,
 ) {
     CHANGE_RULES.set(Some(Box::new(change)));
 }
 
-/// Takes the change of rules for this build.
+/// Returns the change of rules for this build, and clears it.
 pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, Rules) -> Rules {
     let mut change = CHANGE_RULES.take();
     move |checked, launches, mut rules| {
@@ -63,7 +63,7 @@ pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch
     }
 }
 
-/// Changes the plan if a change was requested. Returns true if it, or the tables of its batches, are not what was
+/// Changes the plan if requested. Returns true if the plan or the tables of its batches differ from what was
 /// planned.
 pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<bool> {
     let tables = CHANGE_TABLES.with(|[next, now]| {
@@ -86,7 +86,7 @@ pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Resu
     Ok(true)
 }
 
-/// Changes the table of a batch if a change was requested.
+/// Changes the table of a batch if requested.
 pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
     CHANGE_TABLES.with(|[_, now]| {
         if let Some(change) = now.borrow_mut().as_mut() {
@@ -95,7 +95,7 @@ pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
     });
 }
 
-/// Checks that changed operations can be added: everything that an operation names exists and precedes it.
+/// Checks that changed operations can be added: everything that an operation refers to exists and precedes it.
 fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
     for (at, operation) in operations.list.enumerate() {
         let memory = match operation.what {

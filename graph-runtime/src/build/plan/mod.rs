@@ -1,4 +1,4 @@
-//! Launch decisions, the plan of memory, the operations.
+//! Plans a graph: launch decisions, memory, operations.
 
 pub(super) mod fusing;
 pub(super) mod hook;

@@ -1,7 +1,8 @@
-//! Planning: what the compiler is told about a graph, and its plan.
+//! Plans a graph: gathers the facts about its launches on their devices, and passes them with the options to
+//! [`compile::plan`].
 //!
-//! Failures of later driver calls, from adding nodes to instantiation, lead to a plan with the launches as written
-//! (`Core::retry_as_written`).
+//! If a later driver call fails, from adding nodes to instantiation, the build is repeated with the launches as
+//! written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,18 +24,18 @@ use cuweave_core::flattened::Flattened;
 
 use super::{fusing, hook};
 
-/// A plan with the kernels that are loaded for it.
+/// The core's plan, with the loaded kernels.
 pub(crate) type Plan = compile::Plan<Variant, Fused>;
 
-/// What a plan may do.
+/// The options of planning.
 pub(crate) struct PlanOptions {
-    /// The lowering of allocations, if it is not the program's.
+    /// The lowering of allocations. `None` takes the program's.
     pub memory: Option<Memory>,
-    /// The changes of launches that are allowed.
+    /// The permitted changes of launches.
     pub allowed: Allowed,
 }
 
-/// Decides about the launches, and plans.
+/// Decides about the launches and plans the graph.
 pub(crate) fn plan(
     flat: &Flattened,
     driver: &'static Driver,
@@ -62,7 +63,7 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// Returns the facts about the launches of a program, and the changes of them that are allowed: none without facts.
+/// Returns the facts about the launches, and the permitted changes: none if the facts cannot be gathered.
 fn facts(
     flat: &Flattened,
     contexts: &Vector<Device, Arc<CudaContext>>,
@@ -93,8 +94,9 @@ fn facts(
     (facts, allowed)
 }
 
-/// Numbers the statements: two that are no launches have equal numbers if their kinds, the elements and lengths of their buffers and,
-/// for calls, the library functions are equal. Nobody knows if a body runs, and how often: each has a number of its own.
+/// Assigns a number to each statement. Two statements that are not launches get the same number, so the same
+/// assumed duration, if their kinds, the element sizes and lengths of their accesses and, for calls, the
+/// library functions are equal. Each body gets its own: nobody knows whether and how often it runs.
 fn duration_classes(flat: &Flattened) -> Vector<StatementId, u32> {
     let program = flat.checked.program();
     let mut numbers = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! The bytes that statements move by their declarations.
+//! Computes the bytes that each statement reads and writes according to its declarations, for reports of
+//! bandwidth.
 
 use cuweave_core::flattened::Flattened;
 use cuweave_core::index::Vector;
@@ -8,9 +9,9 @@ use cuweave_core::kind::Traffic;
 use crate::kernels::ParamKind;
 use crate::statements::{Extents, Record, RecordExt, element};
 
-/// Returns the bytes that a run of each statement moves: the extents of a launch's parameters, those that it reads and writes twice;
-/// both ranges of a copy; the range of a fill; and the buffers of a library call without its scratch. `extents` are those of the
-/// launches.
+/// Returns the bytes that one run of each statement moves. A launch counts the extents of its parameters, twice
+/// for those that it reads and writes. A copy counts both ranges, a fill its range, a library call its buffers
+/// without scratch. `extents` has the extents of the launches.
 pub(crate) fn traffic(
     flat: &Flattened,
     dims: &Vector<DimId, u64>,
@@ -49,7 +50,7 @@ fn bytes_of(
             let params = params.filter(|param| param.kind != ParamKind::Scalar);
             let given = params.clone().count();
             let extents = extents.get(&statement).map_or(&[][..], Vec::as_slice);
-            // What tables of pointers point to.
+            // The buffers that tables of pointers refer to.
             let pointed = all.clone().skip(given).map(|at| bytes(at, range(at), by_mode(at)));
             all.zip(params)
                 .map(|(at, param)| {

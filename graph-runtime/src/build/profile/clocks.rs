@@ -1,4 +1,4 @@
-//! The nodes of the clocks of a serialised graph, while its nodes are added.
+//! Adds the clock nodes of a profile's graph while its other nodes are added.
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Device, Kind};
@@ -13,18 +13,19 @@ use crate::kernels::{HUB, STAMP};
 
 use super::stamps::{Clock, PAIR, Stamps, wide};
 
-/// A stamp of a body.
+/// A clock kernel of a body.
 #[derive(Clone, Copy)]
 struct StampOf {
     /// The graph of the body.
     graph: RawGraph,
     body: ScopeId,
-    /// The slot that the time since the body's last stamp is added to; `None` for the first stamp.
+    /// The slot that accumulates the time since the body's last stamp. `None` for the first stamp.
     slot: Option<usize>,
     device: Device,
 }
 
-/// Adds what stands before the first operation: the slots are zeroed, and an empty pair and a kernel that does nothing are timed.
+/// Adds the nodes that precede the first operation: they zero the slots, and time an empty pair of events and
+/// an empty kernel.
 pub(crate) fn begin_stamps(builder: &mut GraphBuilder<'_>) -> Result<()> {
     let Some(stamps) = builder.stamps.take() else { return Ok(()) };
     let begun = begin(builder, stamps);
@@ -34,7 +35,7 @@ pub(crate) fn begin_stamps(builder: &mut GraphBuilder<'_>) -> Result<()> {
 
 fn begin(builder: &mut GraphBuilder<'_>, stamps: &mut Stamps) -> Result<()> {
     let (graph, definition) = (builder.built.handle.graph, &builder.definition);
-    // In elements of 4 bytes.
+    // Counted in elements of 4 bytes.
     let width = 2 * wide(stamps.words_before(builder.built.plan.operations.list.len() + stamps.bodies.len()));
     for (&device, memory) in &stamps.memory {
         let filling = Filling { target: memory.start(), value: 0, element: 4, width };
@@ -52,7 +53,7 @@ fn begin(builder: &mut GraphBuilder<'_>, stamps: &mut Stamps) -> Result<()> {
     Ok(())
 }
 
-/// Adds the event record node, or the stamp, behind the operation that was added last.
+/// Adds the clock after the operation that was added last: an event record node, or a stamp in a body.
 pub(crate) fn stamp(builder: &mut GraphBuilder<'_>, operation: &Operation) -> Result<()> {
     let Some(stamps) = builder.stamps.take() else { return Ok(()) };
     let stamped = stamp_with(builder, operation, stamps);
@@ -107,7 +108,7 @@ fn stamp_with(builder: &mut GraphBuilder<'_>, operation: &Operation, stamps: &mu
     add_stamp(builder, stamps, StampOf { slot: Some(slot), ..first }, &after)
 }
 
-/// Adds a stamp of a body, which becomes the last node of its graph.
+/// Adds a stamp to a body. It becomes the last node of the body's graph.
 fn add_stamp(
     builder: &mut GraphBuilder<'_>,
     stamps: &mut Stamps,

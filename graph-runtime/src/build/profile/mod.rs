@@ -1,4 +1,4 @@
-//! The same operations one behind the other, with clocks, for a profile.
+//! Profiles: the operations in sequence with clocks in between.
 
 pub(super) mod clocks;
 pub(super) mod serial;

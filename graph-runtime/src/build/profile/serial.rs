@@ -1,7 +1,8 @@
-//! The serialised graph of a profile: the operations of a graph one behind the other, with clocks between them (`stamps.rs`).
+//! The serialised graph of a profile: runs a graph's operations in sequence, with the clocks of `stamps.rs` in
+//! between, and computes times from them.
 //!
-//! The graph allocates its own memory where the graph that is profiled has alloc nodes, and uses the same memory for everything
-//! else. It frees what the other one returns.
+//! It allocates its own memory where the profiled graph has alloc nodes, and shares all other memory with it.
+//! It also frees the outputs, which the profiled graph would return.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,29 +28,31 @@ use crate::waits::{self, OwnedEvent};
 
 use super::stamps::{Clock, EMPTY_KERNEL, PAIR, Stamps};
 
-/// The time of an operation in a launch.
+/// The measured time of an operation in one launch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timed {
-    /// The time of all its runs, in microseconds.
+    /// The total time of all runs, in microseconds.
     pub time: f64,
-    /// The number of its runs.
+    /// The number of runs.
     pub runs: u64,
-    /// The number of turns of the body that it begins.
+    /// The number of iterations of the body that the operation begins. `None` if it begins no body.
     pub turns: Option<u64>,
 }
 
-/// The times of a launch of a serialised graph.
+/// The times of one launch of a serialised graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// The time between two events with nothing between them, in microseconds. It is subtracted from all others.
+    /// The time between two consecutive events with no node in between, in microseconds. It is subtracted from
+    /// all other times.
     pub pair: f64,
-    /// The time of a kernel that does nothing, in microseconds.
+    /// The time of an empty kernel, in microseconds.
     pub empty: f64,
     /// The time of each operation.
     pub of: Vec<Timed>,
 }
 
-/// Returns the plan of the same operations without programmatic edges. Memory that the other graph returns is freed.
+/// Returns the plan of the same operations without programmatic edges. Adds free nodes for the memory that the
+/// profiled graph returns.
 fn serialised(plan: &Plan) -> Plan {
     let mut operations = (*plan.operations).clone();
     operations.overlapped = 0;
@@ -93,21 +96,22 @@ fn kept_memories(built: &BuiltGraph) -> BTreeMap<MemoryId, u64> {
     inside.collect()
 }
 
-/// The serialised graph of a profile, instantiated. Its drop destroys it.
+/// The instantiated graph of a profile. Destroyed when dropped.
 pub(crate) struct Serial {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     built: BuiltGraph,
     stamps: Stamps,
-    /// True while a launch may be in flight. Such a graph is leaked, with its memory.
+    /// True while a launch may be in flight. If dropped then, host statements' data and the memory of the
+    /// stamps are leaked.
     pub in_flight: bool,
-    /// The words of the last launch's stamps.
+    /// The words of the stamps in the last launch.
     words: Vec<u64>,
 }
 
 impl Serial {
-    /// Builds the serialised graph of the same operations with the same arguments. `body` runs the bodies of library calls
-    /// once more.
+    /// Builds the serialised graph of the same operations with the same arguments. Runs the bodies of library
+    /// calls again, by `body`.
     pub fn new(
         built: &BuiltGraph,
         definition: &mut Definition,
@@ -137,24 +141,23 @@ impl Serial {
         Ok(serial)
     }
 
-    /// Calls `give` with the graph, whose nodes it gives the values of the next launch.
+    /// Calls `give` with the graph, to set the values of the next launch.
     pub fn give_values(&mut self, give: impl FnOnce(&mut BuiltGraph) -> Result<()>) -> Result<()> {
         give(&mut self.built)
     }
 
-    /// Brings the graph to the device.
+    /// Uploads the graph to the device.
     pub fn upload(&self, stream: Stream) -> Outcome<()> {
         self.driver.upload(self.built.handle.exec, stream)
     }
 
-    /// Launches the graph.
     pub fn launch(&mut self, stream: Stream) -> Outcome<()> {
         self.driver.launch(self.built.handle.exec, stream)?;
         self.in_flight = true;
         Ok(())
     }
 
-    /// Reads the times of the last launch, which is over.
+    /// Reads the times of the last launch, which must be over.
     pub fn read(&mut self, stream: Stream) -> Outcome<Reading> {
         let stamps = &self.stamps;
         self.words.fill(0);
@@ -189,33 +192,33 @@ impl Serial {
     }
 }
 
-/// The slots of a launch.
+/// The slots of one launch.
 struct Slots<'r> {
     stamps: &'r Stamps,
     words: &'r [u64],
 }
 
 impl Slots<'_> {
-    /// Returns the time of a slot in microseconds, and the number of its runs.
+    /// Returns the total time of a slot in microseconds, and its number of runs.
     fn slot(&self, slot: usize) -> (f64, u64) {
         let at = self.stamps.words_before(slot);
         let [time, runs] = [at, at + 1].map(|at| self.words.get(at).copied().unwrap_or(0));
         (real(time) / 1000.0, runs)
     }
 
-    /// Returns the mean time of an empty pair.
+    /// Returns the mean time of an empty pair, in microseconds.
     fn empty(&self, pair: usize) -> f64 {
         let (time, runs) = self.slot(pair);
         if runs == 0 { 0.0 } else { time / real(runs) }
     }
 
-    /// Returns the time that the stamps in each body took, and in the bodies inside it.
+    /// Returns the overhead of the stamps in each body, inner bodies included, in microseconds.
     fn of_stamps(&self) -> Vector<ScopeId, f64> {
         let Stamps { bodies, clocks, pairs, .. } = self.stamps;
         let mut own = Vector::filled(0.0, bodies.len());
         let body_of: BTreeMap<usize, ScopeId> = pairs.iter().map(|(&body, &pair)| (pair, body)).collect();
         for (&pair, &body) in &body_of {
-            // The first stamp of each turn, and that of the empty pair.
+            // For the first stamp of each iteration, and for the stamp of the empty pair.
             own[body] += 2.0 * self.slot(pair).0;
         }
         for clock in clocks {
@@ -225,7 +228,7 @@ impl Slots<'_> {
                 own[body] += self.empty(pair) * real(self.slot(slot).1);
             }
         }
-        // Inner bodies stand behind those around them.
+        // Inner bodies follow outer ones in the list.
         for (body, around) in bodies.enumerate().rev() {
             if let Some(around) = *around {
                 own[around] += own[body];

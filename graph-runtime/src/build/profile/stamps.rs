@@ -1,8 +1,10 @@
 //! The clocks of a serialised graph: event record nodes and stamps.
 //!
-//! On the outermost level an event record node stands behind each operation. Bodies of conditional nodes cannot hold such nodes;
-//! there a kernel of one thread reads the device's clock, and adds the time since the last stamp of its body to a slot in memory.
-//! The time of an empty pair, which is measured in the same launch, is to be subtracted.
+//! Outside of bodies, an event record node follows each operation. Conditional bodies cannot contain such
+//! nodes. There, a kernel of one thread reads the device's clock, and adds the time since its body's last stamp
+//! to a slot in memory.
+//!
+//! The time of an empty pair of clocks, measured in the same launch, must be subtracted.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,54 +19,55 @@ use crate::cuda::{Event, Node, Outcome, RawGraph};
 use crate::ranges::Range;
 use crate::waits::OwnedEvent;
 
-/// The clock that an operation is timed by.
+/// The clock that times an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// The event behind it and the one before that.
+    /// The index of the event after it. Its time counts from the event before that.
     Event(usize),
-    /// The slot of its stamp, and that of the empty pair of its body.
+    /// The slot of its stamp, and the slot of its body's empty pair.
     Slot {
-        /// Its slot.
+        /// The slot of its stamp.
         own: usize,
-        /// The slot of the empty pair.
+        /// The slot of the body's empty pair.
         pair: usize,
     },
-    /// None: it has no node of its own.
+    /// Not timed: the operation has no node of its own.
     Untimed,
 }
 
-/// The event record nodes and the stamps of a serialised graph.
+/// The event record nodes and stamps of a serialised graph.
 pub(crate) struct Stamps {
     /// The events, in the order of their nodes.
     pub events: Vec<OwnedEvent>,
-    /// The clock of each operation that is added.
+    /// The clock of each operation added so far.
     pub clocks: Vector<OperationId, Clock>,
-    /// The body that an operation begins.
+    /// The body that each condition begins.
     pub begun: BTreeMap<OperationId, ScopeId>,
     /// The last node of each graph.
     pub last: BTreeMap<RawGraph, Node>,
-    /// The memory of the stamps on each device that has bodies: a time for each body, then the slots, each of two words. Words of bodies
-    /// on other devices stay 0.
+    /// The memory of the stamps on each device that runs bodies: one word for each body's last time, then the
+    /// slots of two words each. All devices use the same layout; words of other devices' bodies stay 0.
     pub memory: BTreeMap<Device, Range>,
-    /// The body around each body.
+    /// The enclosing body of each body.
     pub bodies: Vector<ScopeId, Option<ScopeId>>,
-    /// The number of slots that are used.
+    /// The number of slots in use.
     pub slots: usize,
-    /// The slot of the empty pair of each body.
+    /// The slot of each body's empty pair.
     pub pairs: BTreeMap<ScopeId, usize>,
 }
 
-/// The events around the empty pair: the first node of a graph may begin late, so the pair stands behind it.
+/// The index of the event that ends the empty pair. The first node of a graph may begin late, so an event
+/// precedes the pair.
 pub(crate) const PAIR: usize = 2;
-/// The event behind a kernel that does nothing.
+/// The index of the event after the empty kernel.
 pub(crate) const EMPTY_KERNEL: usize = 3;
 
 impl Stamps {
-    /// Returns the stamps of a program with these bodies, none of which is added yet.
+    /// Returns the stamps of a program before any is added, and allocates their memory.
     pub fn new(definition: &Definition, operations: &Operations) -> Outcome<Stamps> {
         let scopes = Scopes::of(definition.program());
         let bodies: Vector<ScopeId, _> = scopes.list.iter().map(|scope| scope.parent).collect();
-        // One slot for each operation, and for the empty pair of each body.
+        // One slot for each operation, and one for each body's empty pair.
         let bytes = 8 * wide(words_before(bodies.len(), operations.list.len() + bodies.len()));
         let mut memory = BTreeMap::new();
         for scope in scopes.list.iter() {
@@ -87,7 +90,7 @@ impl Stamps {
         })
     }
 
-    /// Returns the node of a graph that the next one stands behind.
+    /// Returns the last node of a graph.
     pub fn last(&self, graph: RawGraph) -> Option<Node> {
         self.last.get(&graph).copied()
     }
@@ -97,7 +100,7 @@ impl Stamps {
         Ok(self.events.last().map_or(Event::NONE, OwnedEvent::raw))
     }
 
-    /// Adds an event record node, which becomes the last node of the graph.
+    /// Adds an event record node. It becomes the last node of the graph.
     pub fn add_event(&mut self, definition: &Definition, graph: RawGraph, after: &[Node]) -> Outcome<()> {
         let event = self.event(definition)?;
         let node = definition.driver.add_event_record(graph, after, event)?;
@@ -105,7 +108,7 @@ impl Stamps {
         Ok(())
     }
 
-    /// Returns the number of words before a slot.
+    /// Returns the number of words that precede a slot.
     pub fn words_before(&self, slot: usize) -> usize {
         words_before(self.bodies.len(), slot)
     }
@@ -116,7 +119,7 @@ impl Stamps {
     }
 }
 
-/// Returns the number of words before a slot, where there are so many bodies.
+/// Returns the number of words that precede a slot if there are `bodies` bodies.
 const fn words_before(bodies: usize, slot: usize) -> usize {
     bodies + 2 * slot
 }

@@ -1,7 +1,9 @@
-//! State that launches share outside the program's order: module-level variables, and buffers that they update by atomics.
-//! The kernels' items list the uses that commute (`Param::updates`, `Kernel::hidden`); the others are ordered here, in program
-//! order and before anything is placed. A kernel without facts, such as machine code, commutes with nothing. The cache of
-//! plans is keyed by these edges.
+//! Orders launches that share state which the program's order does not show: module variables, and buffers that
+//! they update by atomics.
+//!
+//! The kernels' items list the uses that commute (`Param::updates`, `Kernel::hidden`). All others get edges
+//! here in program order, before memory is planned. A kernel without facts, such as machine code, commutes with
+//! nothing. The edges are part of the key of the plan cache.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +17,7 @@ use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::{LaunchRecord, Module, ParamKind, Updates};
 use crate::statements::Record;
 
-/// A piece of shared state.
+/// Memory that launches share.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State<'a> {
     /// A variable of the module at that address, on a device.
@@ -24,14 +26,15 @@ enum State<'a> {
     Buffer(BufferId),
 }
 
-/// The shared state, with its uses in program order.
+/// The uses of each shared memory, in program order.
 type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 
-/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered.
+/// Returns edges, in program order, between launches that share memory, do not commute and are not ordered yet.
 ///
 /// # Errors
 ///
-/// In explicit order, two launches that share state and that nothing orders; otherwise an edge that contradicts the order.
+/// In explicit order, two launches that share memory without being ordered. Otherwise an edge that contradicts
+/// the order.
 pub(crate) fn edges(
     flat: &Flattened,
     records: &Vector<StatementId, Record>,
@@ -50,7 +53,7 @@ pub(crate) fn edges(
     })
 }
 
-/// Adds the variables of its module that a launch reads and writes.
+/// Adds the module variables that a launch reads and writes.
 fn variables(statement: StatementId, device: Device, launch: &LaunchRecord, uses: &mut Uses<'static>) {
     let kernel = launch.kernel;
     let module = std::ptr::from_ref::<Module>(kernel.module).addr();
@@ -74,7 +77,7 @@ fn updates(flat: &Flattened, statement: StatementId, launch: &LaunchRecord, uses
             Updates::Nothing if param.kind == ParamKind::Atomic => continue,
             _ => Effect::Ordered,
         };
-        // A setter may move the range anywhere.
+        // A setter may move the range to any place in the buffer.
         let (lo, hi) = if flat.moves.moves(access.lo) || flat.moves.moves(access.hi) {
             (0, flat.sizes[program.buffers[access.buffer].len])
         } else {

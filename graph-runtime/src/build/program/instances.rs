@@ -1,4 +1,4 @@
-//! The evaluation of the statements of a flat program: each is an instance of a template of the function that it comes from.
+//! Evaluates the statements of a flat program: each is an instance of a statement of some function's program.
 
 use cuweave_core::expand::Instance;
 use cuweave_core::ir::StatementId;
@@ -11,12 +11,13 @@ use crate::token::Token;
 use cuweave_core::flattened::Flattened;
 
 impl Evaluation<'_> {
-    /// Evaluates statements of a flat program. The arguments of a call are evaluated once for consecutive statements of its callee.
+    /// Evaluates statements of a flat program. Consecutive statements of one frame share the evaluation of the
+    /// call's arguments.
     ///
     /// # Errors
     ///
-    /// The errors of the statements' steps; a step that does not record its statement because an expression of the user's
-    /// returns.
+    /// The errors of the statements; a statement that is not recorded because a user's expression returns from
+    /// its function.
     pub(crate) fn statements(
         &mut self,
         flat: &Flattened,

@@ -1,4 +1,4 @@
-//! The flat program of a function, and those that are kept.
+//! The flat programs of functions, and their caches.
 
 pub(super) mod hidden;
 pub(super) mod instances;

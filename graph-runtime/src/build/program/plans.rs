@@ -1,4 +1,7 @@
-//! The caches of the build: the same function with the same sizes is not ordered, checked and planned again.
+//! The caches of a build: a function with the same sizes is ordered, checked and planned once.
+//!
+//! [`flattened`] returns the flat program of a function, [`operations`] its plan. `recall.rs` avoids the
+//! expansion as well. Each cache keeps the latest entries, by linear search.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,18 +28,18 @@ use cuweave_core::moves::{BoundValues, Moves};
 use super::recall::{keep, recalled};
 use cuweave_core::flattened::{Flattened, SizedProgram};
 
-/// The inputs of a plan.
+/// The key of a plan.
 struct Key {
-    /// One program is kept once, so its address is its identity.
+    /// Equal programs share one allocation, so its address identifies the program.
     checked: Arc<Checked>,
     dims: Vector<DimId, u64>,
     wishes: Wishes,
 }
 
-/// At most [`MOST`] values by their keys, the latest last.
+/// A cache of up to [`MOST`] values, oldest first.
 struct Kept<K, V>(Mutex<Vec<(K, Arc<V>)>>);
 
-/// The most values that a cache keeps; the oldest is dropped first.
+/// The capacity of a cache. The oldest value is dropped first.
 const MOST: usize = 32;
 
 impl<K, V> Kept<K, V> {
@@ -44,8 +47,8 @@ impl<K, V> Kept<K, V> {
         Kept(Mutex::new(Vec::new()))
     }
 
-    /// Returns the value of a key; one that is not kept is made. It is made without the lock: planning is slow, and two threads
-    /// that make the same get equal values.
+    /// Returns the value of a key, and makes it if it is not cached. `make` runs without the lock, since
+    /// planning is slow. Two threads may make the same value; these are equal.
     fn get_or_make<E>(&self, key: K, make: impl FnOnce(&K) -> Result<V, E>) -> Result<Arc<V>, E>
     where
         K: PartialEq,
@@ -58,7 +61,7 @@ impl<K, V> Kept<K, V> {
         Ok(value)
     }
 
-    /// Returns the latest value with such a key.
+    /// Returns the latest value whose key satisfies `is`.
     fn find(&self, is: impl Fn(&K) -> bool) -> Option<Arc<V>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().rev().find(|(key, _)| is(key)).map(|(_, value)| value.clone())
@@ -73,8 +76,8 @@ impl<K, V> Kept<K, V> {
     }
 }
 
-/// What the lengths and the bounds belong to, with these. Programs of one function differ in their numbers, so these
-/// are compared first.
+/// A key with the values of lengths and bounds. The numbers come first in the comparison, since they are what
+/// differs between programs of one function.
 #[derive(PartialEq)]
 struct Numbered<F> {
     /// The lengths, and the bounds that no setter changes.
@@ -84,8 +87,8 @@ struct Numbered<F> {
     of: F,
 }
 
-/// Flat functions, by the address of their table, which is a static. `None` where setters change no bounds though the
-/// polynomials say so.
+/// Flat functions, keyed by the address of their static table. `None` if setters change no bounds although the
+/// polynomials suggest so.
 static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
 static CHECKED: Kept<Numbered<(Arc<Program>, Functions)>, Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
@@ -96,12 +99,12 @@ impl Key {
     }
 }
 
-/// Returns the flat program of a function, ordered and checked by the code that the macro checks with: bounds that setters change
-/// are compared as polynomials, and all others by their values.
+/// Returns the flat program of a function, ordered and checked by the same code as in the macro. Bounds that
+/// setters change are compared as polynomials, all others by their values.
 ///
 /// # Errors
 ///
-/// Bounds without a value, a length or a range that cannot be, faults that only the values show.
+/// Bounds without a value, invalid lengths and ranges, and faults that depend on the values.
 pub(crate) fn flattened(
     table: &TableHandle,
     arguments: &[Described],
@@ -118,7 +121,7 @@ pub(crate) fn flattened(
     Ok(built)
 }
 
-/// As [`flattened`], with an expansion.
+/// Like [`flattened`], but expands the function.
 fn anew(
     table: &'static Decoded,
     arguments: &[Described],
@@ -156,15 +159,15 @@ fn anew(
                 }
                 Ok(SizedProgram { flat: flat.clone(), dims, symbols })
             }
-            // A bound that is negative on the way is not what its polynomial is.
+            // The polynomial does not represent a bound with a negative intermediate value.
             Err(_) => Ok(make(asked)?.0),
         },
         (None, None) => Ok(make(asked)?.0),
     }
 }
 
-/// Orders and checks a flat program for all values that setters may bring. If that cannot be proved right, it is done for the
-/// values of this build, setters change no bounds, and the result is marked by `false`.
+/// Orders and checks a flat program for all values that setters may bring, and returns `true`. If that proof
+/// fails, repeats it for the values of this build only and returns `false`; setters then change no bounds.
 fn checked(
     mut expanded: Expanded,
     arguments: &[Described],
@@ -193,7 +196,6 @@ fn checked(
             sizes.clone_from(&values);
             source = by_values(source.program);
         }
-        // A bound that no setter changes keeps its value.
         let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
@@ -206,7 +208,8 @@ fn checked(
         });
         match ordered {
             Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
-                // Elements that are unwritten for some values of scalars may be written, and read, for these.
+                // Elements that are unwritten for some values of scalars may be written, and read, for the
+                // current values.
                 Some(program) if is_other(by_values(program.clone()), &checked) => {
                     source = by_values(program);
                 }
@@ -226,7 +229,7 @@ fn checked(
     Ok((SizedProgram { flat: Arc::new(flat), dims: values, symbols }, symbolic))
 }
 
-/// Returns true if a launch is given elements by `&mut` that are not proved to be written.
+/// Returns true if a launch takes elements by `&mut` that are not proved to be written before.
 fn is_fresh(
     checked: &Checked,
     instances: &Vector<StatementId, Instance>,
@@ -239,7 +242,7 @@ fn is_fresh(
     })
 }
 
-/// Returns true if a program has other modes for the values of this build.
+/// Returns true if some access of the program has another mode for the values of this build.
 fn is_other(numeric: Source, checked: &Checked) -> bool {
     let (numeric, _) = compile::front(numeric);
     let modes = |checked: &Checked| -> Vec<Mode> {
@@ -249,7 +252,7 @@ fn is_other(numeric: Source, checked: &Checked) -> bool {
     numeric.is_some_and(|numeric| modes(&numeric) != modes(checked))
 }
 
-/// The answers for a flat function whose bounds are computed.
+/// Answers for a flat function whose bounds are known already.
 struct Known<'k, 'b> {
     numbers: &'k Vector<DimId, Number>,
     asked: &'k mut Asked<'b>,
@@ -280,7 +283,7 @@ impl Answers for Known<'_, '_> {
     }
 }
 
-/// As [`compile::back`], from the cache where possible.
+/// Like [`compile::back`], but cached.
 pub(crate) fn operations(
     checked: &Arc<Checked>,
     dims: &Vector<DimId, u64>,

@@ -1,8 +1,8 @@
-//! The flat programs of earlier builds, with the values of their bounds.
+//! Reuses the flat programs of earlier builds, with the values of their bounds.
 //!
-//! A flat program follows from the table, the described arguments and the answers to the questions of its expansion alone. So a
-//! build whose questions get the answers of an earlier build needs no expansion, order or check. Bounds that are computed of loop
-//! variables and of other bounds are no questions.
+//! A flat program depends only on the table, the described arguments, and the answers to the questions of its
+//! expansion. So a build whose answers equal those of an earlier build needs no expansion, ordering or
+//! checking. Bounds that are computed from loop variables and other bounds are not questions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,6 @@ use crate::error::Result;
 
 use cuweave_core::flattened::SizedProgram;
 
-/// The flat program of an earlier build.
 struct Earlier {
     table: &'static Decoded,
     arguments: Vec<Described>,
@@ -23,20 +22,21 @@ struct Earlier {
     built: SizedProgram,
 }
 
-/// The latest flat programs, the latest last.
+/// The flat programs of the latest builds, oldest first.
 static EARLIER: Mutex<Vec<Arc<Earlier>>> = Mutex::new(Vec::new());
 
-/// The most flat programs that are kept; the oldest is dropped first.
+/// The capacity. The oldest program is dropped first.
 const MOST: usize = 32;
 
-/// Returns the flat program of an earlier build of a function with these arguments whose questions get the same answers now.
-/// Each question is asked once: builds whose questions agree up to some point share the answers up to there.
+/// Returns the flat program of an earlier build of the same function, if the arguments and all answers are the
+/// same. Each question is asked once: its answer is reused for every earlier build that shares the questions so
+/// far.
 pub(crate) fn recalled(
     table: &'static Decoded,
     arguments: &[Described],
     asked: &mut Asked<'_>,
 ) -> Option<SizedProgram> {
-    // The user's expressions may build graphs, so they are not asked under the lock.
+    // The user's expressions may build graphs themselves, so they run without the lock.
     let earlier: Vec<Arc<Earlier>> = {
         let earlier = EARLIER.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |one: &&Arc<Earlier>| std::ptr::eq(one.table, table) && one.arguments == arguments;
@@ -45,7 +45,7 @@ pub(crate) fn recalled(
     earlier.iter().find(|earlier| asked.agrees(earlier).unwrap_or(false)).map(|earlier| earlier.built.clone())
 }
 
-/// Keeps the flat program of a build, all questions of which have been asked.
+/// Stores the flat program of a build with its questions. All questions must have been asked.
 pub(crate) fn keep(
     table: &'static Decoded,
     arguments: &[Described],
@@ -62,7 +62,8 @@ pub(crate) fn keep(
 }
 
 impl Asked<'_> {
-    /// Returns true if the questions of an earlier build get the same answers. An error leaves the question to the expansion.
+    /// Returns true if all questions of an earlier build get the same answers now. On an error the caller falls
+    /// back to the expansion.
     fn agrees(&mut self, earlier: &Earlier) -> Result<bool> {
         for (nth, other) in earlier.questions.iter().enumerate() {
             let at = Place { frames: &earlier.built.flat.frames, frame: other.frame, turns: &other.turns };
