@@ -39,7 +39,7 @@ pub enum CallFault {
     Dangling,
     /// The body left another context current.
     OtherContext,
-    /// A parameter has another length than it had when memory was planned: an expression has another value each time.
+    /// A parameter's length changed after memory was planned, because an expression gives a new value each time.
     Resized {
         /// The parameter.
         parameter: String,

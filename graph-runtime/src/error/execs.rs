@@ -81,7 +81,7 @@ pub enum SetterFault {
     )]
     #[non_exhaustive]
     Batched {
-        /// The launches of the batch.
+        /// The number of launches in the batch.
         launches: usize,
         /// The configuration at build.
         built: LaunchShape,
@@ -94,7 +94,7 @@ pub enum SetterFault {
     )]
     #[non_exhaustive]
     Fused {
-        /// The launches of the fused kernel.
+        /// The number of launches in the fused kernel.
         launches: usize,
         /// The configuration at build.
         built: LaunchShape,

@@ -33,7 +33,7 @@ pub enum PlanFault {
     Malformed {
         /// The call, or the function.
         at: Box<At>,
-        /// The mistake.
+        /// The error.
         what: &'static str,
     },
     /// The order has a cycle.
