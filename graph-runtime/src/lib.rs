@@ -9,7 +9,7 @@
 //!
 //! - `cuda`: the driver's calls and handles, the only module with `unsafe`;
 //! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: how streams and the host wait, memory in
-//!   reserved address   ranges, the error type, the current context, and the token of generated code;
+//!   reserved address ranges, the error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
 //! - `statements`: the values of statements by kind, and the parameters of their nodes;

@@ -124,8 +124,8 @@ impl Library {
     }
 }
 
-/// Returns the names of both libraries for each version that may fit: first that of a toolkit, which cudarc takes first too, then the
-/// newest. cuBLAS cannot run on the simulated driver; a library of the name that is looked for there is one of the tests'.
+/// Returns the names of both libraries for each version that may fit: first the toolkit's, which cudarc also tries
+/// first, then the newest. cuBLAS cannot run on the simulator; only tests provide a library with the name for it.
 fn candidates(driver: Option<i32>) -> Vec<[String; 2]> {
     let majors: &[&str] = match driver {
         None => return vec![["libcublas_simulated.so".to_owned(), "libcublasLt_simulated.so".to_owned()]],

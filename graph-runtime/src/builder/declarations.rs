@@ -33,11 +33,11 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// [`build`](Builder::build).
 ///
 /// - A [`Handle`] is a buffer, a [`Scalar`] a scalar argument, a [`Statement`](super::Statement) a node. They
-///   can be   copied and kept in collections. Other builders reject them.
+///   can be copied and kept in collections. Other builders reject them.
 /// - [`named`](Builder::named), [`on`](Builder::on) and [`after`](Builder::after) apply to the next
-///   statement:   `b.after(s).launch(..)?`.
+///   statement: `b.after(s).launch(..)?`.
 /// - Expressions over integer scalars, `n * 4`, are lengths, bounds of ranges (`h.range(i * n, (i + 1) * n)`)
-///   and extents   of configurations. Ranges are compared as expressions, as in a graph function, so that a
+///   and extents of configurations. Ranges are compared as expressions, as in a graph function, so that a
 ///   setter changes no order.
 pub struct Builder<'a> {
     /// The contexts of its devices.

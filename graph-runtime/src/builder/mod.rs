@@ -5,10 +5,10 @@
 //! functions.
 //!
 //! - `size`: scalars and expressions over them; `handle`: names of buffers and statements, and arguments;
-//!   `config`: launch   configurations; `bound`: the buffers bound to arguments;
+//!   `config`: launch configurations; `bound`: the buffers bound to arguments;
 //! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
-//!   their arguments;   `arms`: the bodies of conditions; `meetings`: host statements, events, flags and
-//!   semaphores; `program`: the program   so far; `words`: messages;
+//!   their arguments; `arms`: the bodies of conditions; `meetings`: host statements, events, flags and
+//!   semaphores; `program`: the program so far; `words`: messages;
 //! - `lower`: the table and the checks; `code`: the statements as the build evaluates them;
 //! - `exec`: launches and setters by handles.
 

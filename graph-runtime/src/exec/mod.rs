@@ -1,10 +1,10 @@
 //! Graphs and execs: built, instantiated, launched and changed.
 //!
 //! - `pipeline`: from bound arguments to a graph; `core`: the parts of a graph, and the steps from a plan to
-//!   an exec;   `owned`: keeps the drop of a `core` out of users' crates;
+//!   an exec; `owned`: keeps the drop of a `core` out of users' crates;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
 //! - `launch`, `in_flight`, `release`: a launch, the last launch, and the order of all later uses;
-//!   `counting`: the   number of launches and the values that advance with it;
+//!   `counting`: the number of launches and the values that advance with it;
 //! - `profile`: times launches of the exec and of its serialised graph; `inspected`: reports and pictures;
 //! - `turns`: the iterations of loops as the device recorded them;
 //! - `times`: the time that a build takes;
