@@ -225,8 +225,8 @@ impl Program {
         }
     }
 
-    /// Returns an error if a buffer was not allocated in the innermost body. Only a body's own buffers can be
-    /// renamed or moved in it, since the device may run the body any number of times.
+    /// Returns an error if a buffer was not allocated in the innermost body. A body can free or move only its own
+    /// buffers, because the device may run it any number of times.
     pub(super) fn stays_in_body(&self, site: &Site<'_>, buffer: BufferId) -> Result<()> {
         let Some(&body) = self.cursor.open.last() else { return Ok(()) };
         let declared = &self.buffers[buffer];

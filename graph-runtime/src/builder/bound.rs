@@ -171,7 +171,7 @@ impl<'a> Binding<'a> {
 pub trait Storable: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Storable for T {}
 
-/// A type that a setter can bind to an argument. Its argument's declaration is checked at run time.
+/// A type that a setter can bind to an argument. The argument's declaration is checked at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument",
     note = "what binds is listed in `cuweave::bind`"

@@ -178,7 +178,7 @@ impl<'a> Builder<'a> {
     /// Repeats a body while a flag is not 0, with a limit on the iterations: `#[at_most(n)] while flag { ..
     /// }`.
     ///
-    /// [`Exec::turns_of`](super::Exec::turns_of) returns the number of iterations and if the limit was hit.
+    /// [`Exec::turns_of`](super::Exec::turns_of) returns the number of iterations and whether the limit was hit.
     ///
     /// # Errors
     ///

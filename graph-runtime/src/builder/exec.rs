@@ -239,7 +239,7 @@ impl<'a> Exec<'a> {
     }
 
     /// Waits on the host for the last launch and returns the iterations of a loop of
-    /// [`while_at_most`](super::Builder::while_at_most) in it, and if the limit was hit.
+    /// [`while_at_most`](super::Builder::while_at_most) in it, and whether the limit was hit.
     ///
     /// # Errors
     ///

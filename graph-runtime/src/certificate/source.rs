@@ -272,7 +272,7 @@ fn kind(kind: &Kind) -> c::Kind {
 fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let users = program.users(program.buffers.ids());
     let users = |buffer: &BufferId| users.get(buffer).map_or(&[][..], Vec::as_slice);
-    // `before` has the predecessors of each alloc and free, `behind` the successors of each alloc.
+    // The predecessors of each alloc and free, and the successors of each alloc.
     let mut before: BTreeMap<StatementId, Vec<StatementId>> = BTreeMap::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut behind: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
@@ -298,7 +298,7 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let mut add = |from: StatementId, to: StatementId| {
         for from in run_before(from) {
             for one in numbering.ends(from) {
-                // All arms begin with the same statement, so `from` and `to` can be the same.
+                // The end of an arm ends all arms, so `to` in a later arm can be among these statements.
                 pairs.extend(numbering.of[to].map(|to| (one, to)).filter(|(one, to)| one != to));
             }
         }

@@ -66,7 +66,7 @@ pub enum SetterFault {
         "is freed by a node of the graph, which keeps the address of the output that the graph was built for"
     )]
     Freed,
-    /// A bound that was evaluated to a different value than its expression has.
+    /// A bound that cannot be recomputed as at build: it wraps around, is negative, or changes each time.
     #[error(
         "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, is negative, or gives another value each time"
     )]

@@ -95,7 +95,7 @@ pub trait GraphFn: Generated {
 ///
 /// A buffer borrowed for reads is recorded as in use on its owning stream only. A write on a third stream,
 /// one that neither owns the buffer nor ran the launch, waits for the launches only if the exec is dropped.
-/// The reason: a `CudaSlice` waits for its own two events alone, and recording them again would cost a driver
+/// The reason: a `CudaSlice` waits only for its own two events, and recording them again would cost a driver
 /// call per buffer and launch (40 us for 300 buffers). Owned buffers, buffers in an `Arc`, and a
 /// [`Buffer`](crate::Buffer) have no such gap.
 ///
@@ -157,7 +157,7 @@ impl<A: GraphFn> Graph<A> {
     ///
     /// # Errors
     ///
-    /// A pool of another context; sizes that cannot be planned; a failure of the driver, for example for lack of memory.
+    /// A pool of another context; sizes that cannot be planned; a failure of the driver, such as lack of memory.
     pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
         instantiate_in(&mut self.core, &self.args.values(Token), pool)?;
         Ok(self.into_exec())

@@ -235,8 +235,8 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Records the next statement if its kind has no values to evaluate here; otherwise returns false. A
-    /// library call is evaluated when its nodes are captured, and a condition when its nodes are added.
+    /// Records the next statement if its kind has no values to evaluate here; otherwise returns false. A library
+    /// call is evaluated when its nodes are captured, and a condition's values are in its kind.
     pub(crate) fn without_values(&mut self, kind: &Kind) -> bool {
         self.records.push(match kind {
             Kind::Alloc(_) => Kind::Alloc(()),
