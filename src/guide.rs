@@ -9,9 +9,8 @@
 //! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`trust`], [`profiling`];
 //! - [errors](crate::codes), one page each.
 
-// In the book a page links to the files of others. In this documentation `links.md` maps these links to its
-// own pages; its definitions come first. Doc tests leave it out, so that errors refer to the file and line of
-// the page.
+// In the book a page links to the files of others. In this documentation `links.md` maps these links to its own
+// pages; its definitions come first. Doc tests leave it out, so that errors refer to the file and line of the page.
 
 // A build script needs its `main`.
 #[allow(clippy::needless_doctest_main)]

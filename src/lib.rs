@@ -65,19 +65,17 @@
 //! - **Arguments** are scalars, buffers, pinned memory, lists, and [records](macro@arguments), structs of
 //!   buffers such as a layer with its weights. Any number of execs can bind a [`Buffer`], and their launches
 //!   are ordered across streams. [`Managed`] memory is shared with the host.
-//! - **Execs.** [`Graph::instantiate`] returns the generated type `residual::Exec`, whose documentation has
-//!   all methods. An exec owns or borrows every buffer that it uses, and waits for its last launch before it
-//!   gives one back: no order of drops leads to a use after free. Setters update only the nodes that use an
-//!   argument.
+//! - **Execs.** [`Graph::instantiate`] returns the generated type `residual::Exec`, whose documentation has all
+//!   methods. An exec owns or borrows every buffer that it uses, and waits for its last launch before it gives one
+//!   back: no order of drops leads to a use after free. Setters update only the nodes that use an argument.
 //! - **Libraries.** [`#[call]`](macro@call) declares a function whose work is captured into the graph:
 //!   cuBLAS, cuFFT, your own. The module `blas` has matrix products, and the module `nccl` has collectives of
 //!   several devices; each needs the feature of its name.
 //! - **The host** takes part through [`host`](prelude::host()), events, [`Flag`]s and [`Semaphore`]s.
 //! - **Devices.** `#[graph(devices = 2)]` and `#[on(1)]` put the work of several devices into [one
 //!   graph](guide::devices).
-//! - **Memory.** Temporaries share bytes where the order allows it. No order is added for that unless a
-//!   `budget` asks for it. Execs of one stream can share an [`ArenaPool`]; [`memory`] queries the device's
-//!   graph pool.
+//! - **Memory.** Temporaries share bytes where the order allows it. No order is added for that unless a `budget`
+//!   asks for it. Execs of one stream can share an [`ArenaPool`]; [`memory`] queries the device's graph pool.
 //! - **Graphs that are known only at run time** are built by a [`Builder`](builder::Builder), which makes the
 //!   same checks as the macro.
 //! - **Times.** `exec.profile(&stream, 20)?` measures each statement: a [`profile::Profile`] is a table, a

@@ -93,12 +93,10 @@ pub fn free(buffer: impl InGraphFunctions) {
 /// launches: `{ let mut turn = 0; move |a| .. }`. A setter of a scalar in the expression, or in the length of
 /// one of its parts, evaluates it again. The statement is ordered by its accesses, like a kernel.
 ///
-/// - The function runs on a thread of the driver. It must not call CUDA or wait for work of a device.
-///   Dropping the exec waits for the last launch, so a thread that drops one must not hold a lock that the
-///   function takes.
-/// - A panic ends the function but not the launch: later statements see the memory as the function left it.
-///   The next call of the exec that can fail (`launch`, `synchronize`, a setter) returns the panic as an
-///   error.
+/// - The function runs on a thread of the driver. It must not call CUDA or wait for work of a device. Dropping the
+///   exec waits for the last launch, so a thread that drops one must not hold a lock that the function takes.
+/// - A panic ends the function but not the launch: later statements see the memory as the function left it. The
+///   next call of the exec that can fail (`launch`, `synchronize`, a setter) returns the panic as an error.
 /// - A host value for the function is bound as an `Arc`, so that a forgotten exec keeps it alive. A graph
 ///   function with such a value or with pinned memory cannot be called by other graph functions.
 /// - The body of an `if`, `while` or `match` on a buffer cannot contain a host statement or a call of a
@@ -180,8 +178,7 @@ pub fn wait(event: impl InGraphFunctions) {
 ///   the number of waits per launch. A flag that is already ahead when the exec is made does not block: start
 ///   both sides with the same value.
 /// - `write_value(&flag, value, 0)` writes the same value in all launches: a reset.
-/// - A wait also comes after all earlier writes and signals. In explicit order, only `#[after(..)]` orders
-///   it.
+/// - A wait also comes after all earlier writes and signals. In explicit order, only `#[after(..)]` orders it.
 /// - **A launch that nobody answers never ends.** Neither do `synchronize`, the drop of the exec and
 ///   everything else that waits for its stream. The driver does not know this dependency: work that is queued
 ///   after the launch, on the host or on the device, does not run before it. So the answer must be enqueued
@@ -273,8 +270,7 @@ pub enum __Prelude {}
 
 /// Items for the words of the language that no prelude brings into scope.
 pub(crate) mod language {
-    /// An argument of words that are allowed only in graph functions. No type implements it, so nothing can
-    /// call them.
+    /// An argument of words that are allowed only in graph functions. No type implements it, so nothing can call them.
     #[diagnostic::on_unimplemented(
         message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal` and `atomic` are words of graph functions",
         label = "not in a graph function",
@@ -285,9 +281,8 @@ pub(crate) mod language {
         fn never<T>(&self) -> T;
     }
 
-    /// The words as macros, for programs that do not import them: generated code refers to each word that a
-    /// function uses. Macros have their own namespace, so they cannot collide with a module, type or function
-    /// of the program.
+    /// The words as macros, for programs that do not import them: generated code refers to each word that a function
+    /// uses. Macros have their own namespace, so they cannot collide with a module, type or function of the program.
     pub mod found {
         macro_rules! words {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };

@@ -4,8 +4,7 @@
 //! arguments --bind--> operands --build--> nodes = Graph --instantiate--> Exec --launch-->
 //! ```
 //!
-//! Its modules, from the lowest layer up. Each imports only the ones before it (`tests/layers.rs` checks
-//! this):
+//! Its modules, from the lowest layer up. Each imports only the ones before it (`tests/layers.rs` checks this):
 //!
 //! - `cuda`: the driver's calls and handles, the only module with `unsafe`;
 //! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: how streams and the host wait, memory in

@@ -61,8 +61,7 @@ pub(crate) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
 pub(crate) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_capturing(stream) {
         Ok(false) => driver.wait(stream, event),
-        // The query fails for the legacy default stream while a stream that synchronizes with it is
-        // capturing.
+        // The query fails for the legacy default stream while a stream that synchronizes with it is capturing.
         _ => driver.synchronize_event(event),
     }
 }
@@ -95,8 +94,7 @@ pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> 
     over(waited)
 }
 
-/// Converts the result of a wait on the host to success if a fault ended the context: all work is then
-/// complete.
+/// Converts the result of a wait on the host to success if a fault ended the context: all work is then complete.
 pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
     match waited {
         Err(failure) if failure.ends_the_context() => Ok(()),
@@ -109,8 +107,7 @@ pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamKey {
     pub raw: Stream,
-    /// `None` if the driver does not support the query. Such a key [is](StreamKey::is) not equal to any
-    /// other.
+    /// `None` if the driver does not support the query. Such a key [is](StreamKey::is) not equal to any other.
     id: Option<u64>,
     thread: Option<ThreadId>,
 }
@@ -224,9 +221,8 @@ impl Drop for SideStream {
     }
 }
 
-/// Returns a stream that can stand for `stream` after the current call. For the per-thread default stream,
-/// which differs from thread to thread, this is the legacy default stream, which is ordered with it on every
-/// thread.
+/// Returns a stream that can stand for `stream` after the current call. For the per-thread default stream, which
+/// differs from thread to thread, this is the legacy default stream, which is ordered with it on every thread.
 pub(crate) fn home(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
     if Stream::of(stream).is_per_thread() { stream.context().default_stream() } else { stream.clone() }
 }

@@ -53,8 +53,7 @@ pub unsafe fn gemv<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &Product::row_major(m, 1, n), Writes::All, &operands)
 }
 
-/// c = activation(α · a · b), for one product or a batch, in any layout. c must have no gaps; all of it is
-/// written.
+/// c = activation(α · a · b), for one product or a batch, in any layout. c must have no gaps; all of it is written.
 ///
 /// `matmul(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n,
 /// k).b_transposed().alpha(0.125)`.
@@ -72,11 +71,9 @@ pub unsafe fn matmul<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &product, Writes::All, &operands)
 }
 
-/// c = activation(α · a · b + β · c), for one product or a batch, in any layout. Elements in gaps of c are
-/// unchanged.
+/// c = activation(α · a · b + β · c), for one product or a batch, in any layout. Elements in gaps of c are unchanged.
 ///
-/// `matmul_into(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n,
-/// k).beta(1.0)`.
+/// `matmul_into(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n, k).beta(1.0)`.
 #[crate::call]
 pub unsafe fn matmul_into<T: Element, C: ResultOf<T>>(
     stream: &CallStream,

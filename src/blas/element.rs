@@ -23,8 +23,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type in which products of such elements are accumulated: `f64` for `f64`, `f32` for all
-    /// others.
+    /// Returns the type in which products of such elements are accumulated: `f64` for `f64`, `f32` for all others.
     pub const fn summed(self) -> Kind {
         match self {
             Kind::F64 => Kind::F64,

@@ -23,10 +23,9 @@ use super::raw::{Handle, Raw};
 
 /// Matrix products on a device, by cuBLASLt or by cuweave's own kernels.
 ///
-/// A graph function takes it as the host value `blas: &Blas` and passes it to the calls of this module. It
-/// must be created before any graph. Several threads can build graphs with one `Blas`. Dropping it waits for
-/// the work of its context; if another thread is capturing a library call at that time, the handles are
-/// leaked instead.
+/// A graph function takes it as the host value `blas: &Blas` and passes it to the calls of this module. It must be
+/// created before any graph. Several threads can build graphs with one `Blas`. Dropping it waits for the work of
+/// its context; if another thread is capturing a library call at that time, the handles are leaked instead.
 pub struct Blas {
     ctx: Arc<CudaContext>,
     /// Loaded when a product first needs them, before anything is captured.
@@ -53,9 +52,8 @@ impl fmt::Debug for Blas {
 }
 
 impl Blas {
-    /// Returns products by cuBLAS. On the simulator, or if cuBLAS cannot be loaded, they run on cuweave's own
-    /// kernels instead. These give the same results but are many times slower, so a message on standard error
-    /// says so once.
+    /// Returns products by cuBLAS. On the simulator, or if cuBLAS cannot be loaded, they run on cuweave's own kernels
+    /// instead. These give the same results but are many times slower, so a message on standard error says so once.
     ///
     /// # Errors
     ///
@@ -139,8 +137,7 @@ impl Blas {
         Handle::new(cublas.library, raw, stream, workspace)
     }
 
-    /// Returns the handle of cuBLASLt, which several threads can use concurrently. `None` if there is no
-    /// cuBLAS.
+    /// Returns the handle of cuBLASLt, which several threads can use concurrently. `None` if there is no cuBLAS.
     #[must_use]
     pub fn lt_handle(&self) -> Option<cublasLtHandle_t> {
         self.cublas.as_ref().map(|cublas| cublas.lt.raw())

@@ -144,8 +144,7 @@ fn candidates(driver: Option<i32>) -> Vec<[String; 2]> {
 }
 
 impl Library {
-    /// Checks that cudarc's bindings loaded the same version. Their functions get the handles of this
-    /// library.
+    /// Checks that cudarc's bindings loaded the same version. Their functions get the handles of this library.
     pub fn is_that_of_cudarc(&self) -> Result<(), Error> {
         use cudarc::cublas::sys::{cublasGetProperty, libraryPropertyType_t as Property};
         for property in [Property::MAJOR_VERSION, Property::MINOR_VERSION, Property::PATCH_LEVEL] {

@@ -49,8 +49,7 @@
 //!   concurrently, each with its own scratch.
 //! - Elements are [`Element`]s. a and b have the same type, and c has that type or, for 16-bit elements,
 //!   `f32`. Sums are accumulated in `f64` for `f64` and in `f32` for all others.
-//! - Lengths, leading dimensions and overlaps are checked when the graph is built. The error names the
-//!   statement.
+//! - Lengths, leading dimensions and overlaps are checked when the graph is built. The error names the statement.
 //! - cuBLASLt's heuristic chooses the algorithm of each product and its workspace when the graph is built,
 //!   before anything is captured, once for each layout. The workspace is scratch of the call. Products that
 //!   may run concurrently never share it; ordered products do.
@@ -64,8 +63,7 @@
 //!   add them in c are excluded. cuweave's own kernels round once, at the end.
 //! - cuBLASLt approximates GELU, which adds at most 10⁻⁸ for `f64` and 2⁻⁹ · S for all others. TF32 adds at
 //!   most 2⁻⁹ · S.
-//! - A product without terms, for k = 0 or α = 0, is β · c with bias and activation. It reads neither a nor
-//!   b.
+//! - A product without terms, for k = 0 or α = 0, is β · c with bias and activation. It reads neither a nor b.
 //! - Memory beyond the declared lengths is not accessed. Rows or columns with gaps between them are read in
 //!   16-byte vectors only if their length in bytes is a multiple of 16.
 //! - [`Blas::handle`] gives your own calls the handle of plain cuBLAS.

@@ -225,8 +225,7 @@ impl Product {
         self
     }
 
-    /// Allows TF32 for products of `f32`: 10 mantissa bits of each factor are used. No effect on other
-    /// elements.
+    /// Allows TF32 for products of `f32`: 10 mantissa bits of each factor are used. No effect on other elements.
     pub const fn tf32(mut self) -> Product {
         self.tf32 = true;
         self

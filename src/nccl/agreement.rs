@@ -39,8 +39,7 @@ impl Agreement<'_> {
         self.compare_turns(own, &heads)
     }
 
-    /// Returns the first collective that differs between ranks. `heads` holds their digests and numbers of
-    /// collectives.
+    /// Returns the first collective that differs between ranks. `heads` holds their digests and numbers of collectives.
     fn first_difference(&self, own: &[String], heads: &Words) -> Result<Difference, Difference> {
         let most = heads.iter().map(|head| head[1]).max().unwrap_or(0);
         let digest_of = |at: u64| own.get(place(at)).map_or(0, |text| hash_on(hash(&[]), text));

@@ -83,8 +83,7 @@ pub(super) struct Ranks {
     dead: Mutex<Option<CommunicatorFault>>,
     /// The thread that aborts it.
     ending: Mutex<Option<JoinHandle<()>>>,
-    /// Held by the thread that enqueues collectives: NCCL does not allow several threads to do so on one
-    /// communicator.
+    /// Held by the thread that enqueues collectives: NCCL does not allow several threads to do so on one communicator.
     enqueuing: Arc<Mutex<()>>,
     /// The memory and the stream of agreements. `None` if all ranks are in this process.
     exchange: Option<Mutex<Exchange>>,
@@ -111,8 +110,7 @@ struct Exchange {
 }
 
 impl Communicator {
-    /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks
-    /// have joined.
+    /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks have joined.
     ///
     /// A process may have only one rank of it. All ranks must pass the same id.
     ///
@@ -129,8 +127,7 @@ impl Communicator {
 
     /// Creates a communicator with all ranks in this process: one per context, in this order.
     ///
-    /// It is for one graph over all of these devices, where each rank's statement runs on its device
-    /// (`#[on(i)]`).
+    /// It is for one graph over all of these devices, where each rank's statement runs on its device (`#[on(i)]`).
     ///
     /// # Errors
     ///
@@ -379,8 +376,7 @@ impl Ranks {
         if let Some(reason) = self.reason() {
             return Err(Error::Dead(reason));
         }
-        // SAFETY: the buffers hold one piece and one piece per rank; the communicator is not destroyed
-        // meanwhile.
+        // SAFETY: the buffers hold one piece and one piece per rank; the communicator is not destroyed meanwhile.
         let status = unsafe {
             let (from, to) = (pointer(from), pointer_mut(to));
             (self.library.ncclAllGather)(from, to, PIECE, 1, self.local[0].comm, stream.cu_stream())
@@ -411,8 +407,7 @@ impl Ranks {
     }
 }
 
-/// Locks a mutex, or gives up after `limit`: a thread that waits in NCCL for a rank holds the lock until the
-/// abort.
+/// Locks a mutex, or gives up after `limit`: a thread that waits in NCCL for a rank holds the lock until the abort.
 fn free_within(mutex: &Mutex<()>, limit: Duration) -> Option<MutexGuard<'_, ()>> {
     let began = Instant::now();
     loop {

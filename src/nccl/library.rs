@@ -40,8 +40,7 @@ pub(super) struct Config {
     nvls_blocks: c_int,
     channels: c_int,
     centric: c_int,
-    /// 2: graphs and other work are mixed, and NCCL orders them by events. 1: one graph at a time. Since
-    /// 2.29.
+    /// 2: graphs and other work are mixed, and NCCL orders them by events. 1: one graph at a time. Since 2.29.
     pub graph_usage: c_int,
     rma: c_int,
 }

@@ -1,5 +1,4 @@
-//! Collectives of several devices in graphs: captured calls of NCCL, compared between ranks before anything
-//! can hang.
+//! Collectives of several devices in graphs: captured calls of NCCL, compared between ranks before anything can hang.
 //!
 //! ```no_run
 //! use cuweave::nccl::{Communicator, Reduce, all_reduce};
@@ -26,10 +25,9 @@
 //! # }
 //! ```
 //!
-//! - A [`Communicator`] has one rank in this process ([`Communicator::new`]), and the other processes build
-//!   the same graph function; or it has all ranks ([`Communicator::of_all`]), for one graph over all devices.
-//!   Several graphs in one process, each for one device, are not supported: their launches might wait for
-//!   each other.
+//! - A [`Communicator`] has one rank in this process ([`Communicator::new`]), and the other processes build the
+//!   same graph function; or it has all ranks ([`Communicator::of_all`]), for one graph over all devices. Several
+//!   graphs in one process, each for one device, are not supported: their launches might wait for each other.
 //! - The calls are [`all_reduce`](mod@all_reduce), [`all_reduce_to`](mod@all_reduce_to),
 //!   [`reduce`](mod@reduce), [`broadcast`](mod@broadcast), [`all_gather`](mod@all_gather),
 //!   [`reduce_scatter`](mod@reduce_scatter), and [`shift`](mod@shift), a combined send and receive. Elements
@@ -43,9 +41,8 @@
 //! - **Launches** of graphs with collectives on one device run one after the other, on whatever streams. All
 //!   ranks must launch them in the same order; this is the program's responsibility.
 //! - **Errors.** `exec.synchronize()`, and every other wait of cuweave for a launch, polls NCCL for errors. A
-//!   communicator with an error, or a launch that exceeds [`Communicator::set_timeout`], is aborted, and the
-//!   error is [`Error::Communicator`](crate::Error::Communicator). cudarc's `stream.synchronize()` does not
-//!   poll.
+//!   communicator with an error, or a launch that exceeds [`Communicator::set_timeout`], is aborted, and the error
+//!   is [`Error::Communicator`](crate::Error::Communicator). cudarc's `stream.synchronize()` does not poll.
 //! - The body of an `if`, `while` or `match` on a buffer cannot contain collectives, because each rank's
 //!   device decides alone.
 //! - In the driver's graph each rank's collective is a child-graph node that contains NCCL's own nodes.

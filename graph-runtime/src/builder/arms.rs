@@ -193,8 +193,7 @@ impl Program {
         }
     }
 
-    /// Returns the faults of a program that cannot be checked as a whole because an arm panicked or has not
-    /// ended.
+    /// Returns the faults of a program that cannot be checked as a whole because an arm panicked or has not ended.
     pub(super) fn unfinished(&self) -> Option<Vec<Refusal>> {
         let open = self.cursor.open.last().and_then(|&body| self.statements.get(body));
         if self.cursor.panics == 0 && open.is_none() {
@@ -265,8 +264,7 @@ impl Program {
 }
 
 impl<'a> Builder<'a> {
-    /// Adds the statements of an arm. If the closure fails, the statements added so far stay, as a complete
-    /// body.
+    /// Adds the statements of an arm. If the closure fails, the statements added so far stay, as a complete body.
     pub(super) fn arm<R>(
         &mut self,
         arms: &mut Arms,

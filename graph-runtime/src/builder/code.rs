@@ -1,5 +1,4 @@
-//! Evaluates the statements of a builder's graph. Plays the part that generated code has for a graph
-//! function.
+//! Evaluates the statements of a builder's graph. Plays the part that generated code has for a graph function.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -211,8 +210,7 @@ impl Synced {
     }
 }
 
-/// The build stage of a builder's statements. Their values are evaluated at build, and again when a scalar is
-/// set.
+/// The build stage of a builder's statements. Their values are evaluated at build, and again when a scalar is set.
 pub(super) struct Called;
 
 impl Stage for Called {

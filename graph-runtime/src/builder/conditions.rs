@@ -94,10 +94,9 @@ impl<'a> Builder<'a> {
     /// Runs a body on the device if a flag is not 0: `if flag { .. }`. The flag is a buffer of one `u32`;
     /// `!&flag` negates it.
     ///
-    /// The closure is called once, now, and adds the statements of the body. Its allocations belong to the
-    /// body. Buffers from outside keep their memory: the body can neither free them nor move them into a
-    /// call. If the closure panics and the caller catches the panic, [`build`](Builder::build) returns an
-    /// error.
+    /// The closure is called once, now, and adds the statements of the body. Its allocations belong to the body.
+    /// Buffers from outside keep their memory: the body can neither free them nor move them into a call. If the
+    /// closure panics and the caller catches the panic, [`build`](Builder::build) returns an error.
     ///
     /// ```no_run
     /// # use cuweave_runtime::builder::Builder;
@@ -149,8 +148,7 @@ impl<'a> Builder<'a> {
 
     /// Repeats a body on the device while a flag is not 0: `while flag { .. }`. The body must write the flag.
     ///
-    /// The closure is called once, so its effects on Rust variables happen once, not per iteration. Returns
-    /// the loop.
+    /// The closure is called once, so its effects on Rust variables happen once, not per iteration. Returns the loop.
     ///
     /// ```no_run
     /// # use cuweave_runtime::builder::Builder;
@@ -175,8 +173,7 @@ impl<'a> Builder<'a> {
         self.repeat(Place::caller(), None, &flag.to_decision(), body)
     }
 
-    /// Repeats a body while a flag is not 0, with a limit on the iterations: `#[at_most(n)] while flag { ..
-    /// }`.
+    /// Repeats a body while a flag is not 0, with a limit on the iterations: `#[at_most(n)] while flag { .. }`.
     ///
     /// [`Exec::turns_of`](super::Exec::turns_of) returns the number of iterations and whether the limit was hit.
     ///

@@ -134,8 +134,7 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for its allocating
-    /// statement.
+    /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for its allocating statement.
     pub fn after(&mut self, before: impl Into<Ordered>) -> &mut Self {
         self.program.cursor.pending.after.push(before.into());
         self
@@ -156,8 +155,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Declares a scalar argument with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar)
-    /// changes it.
+    /// Declares a scalar argument with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) changes it.
     #[track_caller]
     pub fn scalar<T: Copy + Send + Sync + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
         self.program.values.push(Value::of(value));

@@ -243,8 +243,7 @@ impl<'a> Exec<'a> {
     ///
     /// # Errors
     ///
-    /// A statement of another builder (CW402) or one that is not a bounded loop (CW001); a failure of the
-    /// driver.
+    /// A statement of another builder (CW402) or one that is not a bounded loop (CW001); a failure of the driver.
     #[track_caller]
     pub fn turns_of(&self, statement: Statement) -> Result<LoopTurns> {
         let (place, args) = (Place::caller(), &self.core.args);
@@ -284,9 +283,8 @@ impl<'a> Exec<'a> {
     /// Measures the time of each statement in microseconds. Launches the graph `launches` times as it is, and
     /// as often with its nodes serialised and an event after each.
     ///
-    /// Profiling **runs** the graph: its effects are those of `2 * launches` launches, and its outputs are
-    /// freed. The bodies of library calls run once more. The graph that [`launch`](Exec::launch) uses is
-    /// unchanged.
+    /// Profiling **runs** the graph: its effects are those of `2 * launches` launches, and its outputs are freed.
+    /// The bodies of library calls run once more. The graph that [`launch`](Exec::launch) uses is unchanged.
     ///
     /// # Errors
     ///

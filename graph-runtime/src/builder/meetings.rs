@@ -171,8 +171,7 @@ host_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
 
-/// A flag for `wait_value` and `write_value`: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one
-/// element.
+/// A flag for `wait_value` and `write_value`: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no flag",
     label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or pinned memory of one `u32` or `u64` by `&b` or `&mut b`"
@@ -265,9 +264,8 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// A value of the wrong type for the flag (CW401); handles of another builder (CW402); a buffer that is
-    /// not pinned memory (CW001). The build reports a step that does not advance, and a device without such
-    /// waits.
+    /// A value of the wrong type for the flag (CW401); handles of another builder (CW402); a buffer that is not
+    /// pinned memory (CW001). The build reports a step that does not advance, and a device without such waits.
     #[track_caller]
     pub fn wait_value(
         &mut self,

@@ -1,8 +1,7 @@
 //! Builds graphs that are known only at run time: the statements of graph functions as method calls.
 //!
-//! The methods collect a `Program`. `lower` turns it into the table that the macro prints for a graph
-//! function, and checks it with the macro's checks. From there on, a builder's graph takes the path of graph
-//! functions.
+//! The methods collect a `Program`. `lower` turns it into the table that the macro prints for a graph function, and
+//! checks it with the macro's checks. From there on, a builder's graph takes the path of graph functions.
 //!
 //! - `size`: scalars and expressions over them; `handle`: names of buffers and statements, and arguments;
 //!   `config`: launch configurations; `bound`: the buffers bound to arguments;

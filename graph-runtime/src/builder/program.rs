@@ -203,8 +203,7 @@ impl Program {
         self.refuse(at, Code::CW402, &message, Some("handles are of the builder that made them"))
     }
 
-    /// Returns the buffer of a handle, or an error if it belongs to another builder or to a body that has
-    /// ended.
+    /// Returns the buffer of a handle, or an error if it belongs to another builder or to a body that has ended.
     pub fn own(&self, at: &Site<'_>, handle: Handle) -> Result<BufferId> {
         let id = BufferId::new(handle.index);
         match self.buffers.get(id) {
@@ -376,8 +375,7 @@ impl Program {
         self.cursor.open.last().map_or(Device::FIRST, |&body| self.statements[body].device)
     }
 
-    /// Adds a statement to the innermost open body. It runs on the requested device, or else on the device of
-    /// the body.
+    /// Adds a statement to the innermost open body. It runs on the requested device, or else on the device of the body.
     pub fn push(
         &mut self,
         name: String,

@@ -20,8 +20,7 @@ use crate::statements::{Dim, ToDim, dim};
 
 /// The maximum number of operations and operands of an expression.
 const MOST_NODES: u32 = 1000;
-/// The maximum number of terms of a product that is compared as a polynomial. Larger ones are compared by
-/// their text.
+/// The maximum number of terms of a product that is compared as a polynomial. Larger ones are compared by their text.
 const MOST_TERMS: u32 = 256;
 
 /// A scalar argument of a builder's graph: a symbol whose value [`Exec::set_scalar`](super::Exec::set_scalar)

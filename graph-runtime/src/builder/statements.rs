@@ -1,5 +1,4 @@
-//! The methods of a builder that add statements. Each forwards to `program` with the caller's source
-//! location.
+//! The methods of a builder that add statements. Each forwards to `program` with the caller's source location.
 
 use cuweave_core::codes::Code;
 
@@ -13,8 +12,7 @@ use super::handle::{Handle, Place, Statement, ToArgument, ToArguments, ToBuffer}
 use super::program::Site;
 
 impl Builder<'_> {
-    /// Launches a kernel: `kernel[config](arguments);`. The kernel is an item of a `#[kernels]` block:
-    /// `nn::gelu {}`.
+    /// Launches a kernel: `kernel[config](arguments);`. The kernel is an item of a `#[kernels]` block: `nn::gelu {}`.
     ///
     /// # Errors
     ///
@@ -88,8 +86,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes an allocation an output, which each launch returns. Outputs are numbered in the order of these
-    /// calls.
+    /// Makes an allocation an output, which each launch returns. Outputs are numbered in the order of these calls.
     ///
     /// # Errors
     ///

@@ -52,8 +52,7 @@ impl Certified<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`]: a bug of this crate that would have made the graph wrong. A failure of the
-    /// driver.
+    /// [`Error::Certificate`]: a bug of this crate that would have made the graph wrong. A failure of the driver.
     pub fn check(&self, reads_back: bool) -> Result<()> {
         let check = |certificate: &Certificate| {
             if let Some(folder) = std::env::var_os(FOLDER) {

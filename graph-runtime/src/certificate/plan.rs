@@ -133,8 +133,7 @@ impl Certified<'_> {
         devices.map(Device::as_u32).collect()
     }
 
-    /// Adds the nodes of an operation and their incoming edges. Returns the node on which later operations
-    /// depend.
+    /// Adds the nodes of an operation and their incoming edges. Returns the node on which later operations depend.
     fn operation(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
         match operation.what {
             What::Statement(Kind::Condition(())) => self.begin(reading, operation),
@@ -232,8 +231,7 @@ impl Certified<'_> {
         self.by_access(id, count, &given)
     }
 
-    /// Returns the addresses in the entries of a launch's pointer tables, in the order of its accesses
-    /// through them.
+    /// Returns the addresses in the entries of a launch's pointer tables, in the order of its accesses through them.
     pub(super) fn pointed(&self, id: StatementId, launch: &LaunchRecord) -> Vec<u64> {
         let program = self.definition.program();
         let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());

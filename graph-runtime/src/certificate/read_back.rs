@@ -83,8 +83,7 @@ impl Certified<'_> {
         self.refused(Refusal { rule: Rule::Statements, message: format!("the driver's graph has {what}") })
     }
 
-    /// Maps the handles of the added nodes to planned nodes, or to `None` for a node that fills an empty
-    /// body.
+    /// Maps the handles of the added nodes to planned nodes, or to `None` for a node that fills an empty body.
     fn expected(&self, planned: &Reading<'_>) -> BTreeMap<Node, Option<usize>> {
         let mut expected = BTreeMap::new();
         for (at, (node, &operation)) in planned.plan.nodes.iter().zip(&planned.operations).enumerate() {

@@ -185,9 +185,8 @@ impl Certified<'_> {
         own.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Returns the numbers that a statement's node must have. For a launch: the configuration and the
-    /// scalars. For a copy: the bytes. For a fill: the bytes and its 8-byte pattern. Empty for other
-    /// statements.
+    /// Returns the numbers that a statement's node must have. For a launch: the configuration and the scalars. For
+    /// a copy: the bytes. For a fill: the bytes and its 8-byte pattern. Empty for other statements.
     fn numbers(&self, id: StatementId) -> Vec<u64> {
         let record = &self.built.state.records[id];
         let statement = &self.definition.program().statements[id];
@@ -272,7 +271,6 @@ fn kind(kind: &Kind) -> c::Kind {
 fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let users = program.users(program.buffers.ids());
     let users = |buffer: &BufferId| users.get(buffer).map_or(&[][..], Vec::as_slice);
-    // The predecessors of each alloc and free, and the successors of each alloc.
     let mut before: BTreeMap<StatementId, Vec<StatementId>> = BTreeMap::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut behind: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();

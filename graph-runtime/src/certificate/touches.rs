@@ -13,8 +13,7 @@ use crate::statements::RecordExt;
 use super::Certified;
 
 impl Certified<'_> {
-    /// Returns the bytes that the blocks of a launch access, for each of `count` accesses. Empty if they are
-    /// not known.
+    /// Returns the bytes that the blocks of a launch access, for each of `count` accesses. Empty if they are not known.
     pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::Touches> {
         let launch = self.built.plan.decided.wishes.launches.get(id).and_then(Option::as_ref);
         let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };

@@ -17,8 +17,7 @@ pub enum CallFault {
     },
     /// The body allocates or frees memory in its stream.
     Allocates,
-    /// The call is in the body of a device-side conditional, and captured a node that such a body cannot
-    /// contain.
+    /// The call is in the body of a device-side conditional, and captured a node that such a body cannot contain.
     InBody {
         /// The body, such as `match which: 0 | 1`.
         body: String,

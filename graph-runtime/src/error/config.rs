@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::parts::Fault;
 
-/// The reason why a device or a kernel does not support a launch configuration, or why a statement cannot be
-/// evaluated.
+/// The reason why a device or a kernel does not support a launch configuration, or why a statement cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigFault {

@@ -89,8 +89,7 @@ pub enum ManagedFault {
     /// A discard in the legacy default stream.
     #[error("the contents of managed memory cannot be discarded in the legacy default stream")]
     LegacyStream,
-    /// A setter binds memory that was allocated for another device, and a copy or a fill of the graph uses
-    /// it.
+    /// A setter binds memory that was allocated for another device, and a copy or a fill of the graph uses it.
     #[error(
         "memory that was allocated for device {device} cannot take the place of memory of device {built}: copies and fills of a graph keep the devices of their memory\n  = help: bind memory that was allocated for device {built}, or build the graph again"
     )]

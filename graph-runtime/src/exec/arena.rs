@@ -1,10 +1,9 @@
 //! One arena shared by several execs that are launched one after the other on one stream.
 //!
-//! Launches on one stream complete in order, and no launch reads what an earlier graph left in its arena. The
-//! members of a pool can therefore share the same bytes: the stream alone separates them. The arena reserves
-//! an address range as large as the device's memory and maps the part that the largest member needs. It grows
-//! in place, so every member keeps its addresses, and a launch does not access the pool. The range itself is
-//! in `ranges`.
+//! Launches on one stream complete in order, and no launch reads what an earlier graph left in its arena. The members
+//! of a pool can therefore share the same bytes: the stream alone separates them. The arena reserves an address range
+//! as large as the device's memory and maps the part that the largest member needs. It grows in place, so every member
+//! keeps its addresses, and a launch does not access the pool. The range itself is in `ranges`.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,10 +19,9 @@ use crate::waits::OwnedEvent;
 /// An arena shared by the temporaries of several execs: see
 /// [`Graph::instantiate_in`](crate::Graph::instantiate_in).
 ///
-/// Its members are launched on the pool's stream only, so no two of them run at once. Concurrent launches on
-/// two streams need two pools. A pool is as large as its largest member, rounded up to the device's
-/// granularity (2 MiB); separate execs need the sum. Outputs are not in the arena: they are separate
-/// allocations.
+/// Its members are launched on the pool's stream only, so no two of them run at once. Concurrent launches on two
+/// streams need two pools. A pool is as large as its largest member, rounded up to the device's granularity (2
+/// MiB); separate execs need the sum. Outputs are not in the arena: they are separate allocations.
 ///
 /// The arena has its own address range, as large as the device's memory. It grows in place when a larger
 /// member joins, and nothing moves. A clone is the same pool. After the pool and all members have been

@@ -155,8 +155,7 @@ impl Core {
         Ok(range)
     }
 
-    /// Maps memory for the iteration records on each device that runs bounded loops: 2 MiB, the smallest
-    /// mapping.
+    /// Maps memory for the iteration records on each device that runs bounded loops: 2 MiB, the smallest mapping.
     fn reserve_records(&mut self) -> Result<()> {
         let mut addresses = BTreeMap::new();
         for (device, (last, bytes)) in self.built.state.counted.of_devices() {

@@ -89,9 +89,8 @@ pub trait GraphFn: Generated {
 ///
 /// # Forgetting an exec
 ///
-/// After `std::mem::forget` the exec's launches may still be in flight. Borrowed buffers are freed after
-/// them, and later uses through cudarc of the buffers that the graph writes are ordered after them on any
-/// stream.
+/// After `std::mem::forget` the exec's launches may still be in flight. Borrowed buffers are freed after them, and
+/// later uses through cudarc of the buffers that the graph writes are ordered after them on any stream.
 ///
 /// A buffer borrowed for reads is recorded as in use on its owning stream only. A write on a third stream,
 /// one that neither owns the buffer nor ran the launch, waits for the launches only if the exec is dropped.
@@ -99,9 +98,8 @@ pub trait GraphFn: Generated {
 /// call per buffer and launch (40 us for 300 buffers). Owned buffers, buffers in an `Arc`, and a
 /// [`Buffer`](crate::Buffer) have no such gap.
 ///
-/// cudarc frees borrowed pinned memory on the host after it waited for the event that each launch records.
-/// cudarc skips that wait if its context holds an earlier error (`CudaContext::record_err`), as it does for
-/// its own copies.
+/// cudarc frees borrowed pinned memory on the host after it waited for the event that each launch records. cudarc skips
+/// that wait if its context holds an earlier error (`CudaContext::record_err`), as it does for its own copies.
 pub type Exec<A> = <A as Generated>::Exec;
 
 /// A graph that is built but not instantiated.
@@ -213,9 +211,8 @@ pub struct ExecCore<A> {
     pub(crate) _outlived: Outlived<A>,
 }
 
-/// Makes the drop of an exec a use of its borrows for the borrow checker. The drop of `Core` hands borrowed
-/// buffers back, but `Core` knows only the buffers' event handles; the buffers themselves must live until
-/// then.
+/// Makes the drop of an exec a use of its borrows for the borrow checker. The drop of `Core` hands borrowed buffers
+/// back, but `Core` knows only the buffers' event handles; the buffers themselves must live until then.
 pub(crate) struct Outlived<A>(PhantomData<A>);
 
 impl<A> Drop for Outlived<A> {

@@ -37,9 +37,8 @@ macro_rules! inspected {
                 $inspection.dot()
             }
 
-            /// Returns an SVG of the temporaries as boxes: levels of the graph on one axis, bytes of memory
-            /// on the other. Shared bytes are shaded. The buffers that determine the lower bound are
-            /// outlined.
+            /// Returns an SVG of the temporaries as boxes: levels of the graph on one axis, bytes of memory on the
+            /// other. Shared bytes are shaded. The buffers that determine the lower bound are outlined.
             ///
             /// # Errors
             ///
@@ -49,9 +48,8 @@ macro_rules! inspected {
                 $inspection.memory_svg()
             }
 
-            /// Returns the graph as an SVG: nodes in layers by depth, bodies of conditionals as boxes, and
-            /// devices side by side. In graphs of more than 120 nodes all iterations of a loop are drawn as
-            /// one.
+            /// Returns the graph as an SVG: nodes in layers by depth, bodies of conditionals as boxes, and devices
+            /// side by side. In graphs of more than 120 nodes all iterations of a loop are drawn as one.
             #[must_use]
             pub fn svg(&self) -> String {
                 let $this = self;

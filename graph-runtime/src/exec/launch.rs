@@ -161,8 +161,7 @@ impl Core {
         Ok(recorded.and(ordered)?)
     }
 
-    /// Orders all later uses after the launch in flight. Falls back to a wait on the host if the driver calls
-    /// fail.
+    /// Orders all later uses after the launch in flight. Falls back to a wait on the host if the driver calls fail.
     #[inline]
     fn order_later_uses(
         &mut self,
@@ -311,8 +310,7 @@ impl Core {
         }
     }
 
-    /// Records an event of another context in that context's owning stream, which already waits for the
-    /// launch.
+    /// Records an event of another context in that context's owning stream, which already waits for the launch.
     fn record_elsewhere(&self, event: Event, owner: usize) -> Outcome<()> {
         let (driver, owner) = (self.definition.driver, &self.operands.owners.list[owner]);
         owner.within(driver, self.definition.context, || match driver.is_capturing(owner.raw) {

@@ -1,8 +1,7 @@
 //! Boxes the state of a graph as a trait object, so that its drop is compiled in this crate.
 //!
-//! rustc compiles the drop of a type, with the drops of all its fields, in each crate that drops it. A `Core`
-//! owns most types of the runtime, and users' crates drop execs. A trait object's drop is called through its
-//! vtable instead.
+//! rustc compiles the drop of a type, with the drops of all its fields, in each crate that drops it. A `Core` owns most
+//! types of the runtime, and users' crates drop execs. A trait object's drop is called through its vtable instead.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

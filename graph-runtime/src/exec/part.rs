@@ -150,8 +150,7 @@ impl<P> fmt::Debug for PartMut<P> {
 }
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Returns a part of an argument. `argument` is the argument's number, `first` the index of its first
-    /// buffer.
+    /// Returns a part of an argument. `argument` is the argument's number, `first` the index of its first buffer.
     pub fn part<R: ?Sized>(
         &mut self,
         argument: u32,
@@ -235,8 +234,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         let core = self.place.core(Token);
         let statements = core.settable_field(self.argument, &self.path, &self.name, field)?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
-        // Evaluation runs the user's expressions, which may panic. `Change` restores the old value in that
-        // case, too.
+        // Evaluation runs the user's expressions, which may panic. `Change` restores the old value in that case, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
         let reevaluated = change.place.evaluate(&statements, Token)?;
         change.place.core(Token).exchange_field(&statements, reevaluated.records, reevaluated.unproved)?;
@@ -273,13 +271,11 @@ impl<P: Place, T> Drop for Change<'_, P, T> {
     }
 }
 
-/// An element of an array or slice of buffers that are read. `exec.weights(i)?` returns it, to bind another
-/// buffer.
+/// An element of an array or slice of buffers that are read. `exec.weights(i)?` returns it, to bind another buffer.
 #[derive(Debug)]
 pub struct Element<P>(PartMut<P>);
 
-/// An element of an array or slice of buffers that are written. `exec.caches(i)?` returns it, to bind another
-/// buffer.
+/// An element of an array or slice of buffers that are written. `exec.caches(i)?` returns it, to bind another buffer.
 #[derive(Debug)]
 pub struct ElementMut<P>(PartMut<P>);
 

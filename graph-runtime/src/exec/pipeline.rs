@@ -72,8 +72,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, args: A) -> Result<Graph<A>> {
     build_on(std::slice::from_ref(ctx), args)
 }
 
-/// Builds a graph function's graph over the devices of `contexts`. The statements number devices in this
-/// order.
+/// Builds a graph function's graph over the devices of `contexts`. The statements number devices in this order.
 pub fn build_on<A: GraphFn>(contexts: &[Arc<CudaContext>], mut args: A) -> Result<Graph<A>> {
     let core = build_core(contexts, &mut args)?;
     Ok(Graph::new(core, args))

@@ -61,8 +61,7 @@ impl<A: GraphFn> ExecCore<A> {
         let scalar = ScalarId::new(index);
         self.core.settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation. `Change` restores the old values in that case,
-        // too.
+        // The user's expressions may panic during evaluation. `Change` restores the old values in that case, too.
         let mut change = Change { exec: self, place, old: Some(old), shift: OldBounds::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
@@ -239,8 +238,7 @@ impl Core {
             &new,
             &core.operands.list,
         );
-        // Several setters in a row may swap buffers, so the next launch checks an overlap of shared buffers
-        // again.
+        // Several setters in a row may swap buffers, so the next launch checks an overlap of shared buffers again.
         let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
         if !exchanged {
             apart?;
@@ -368,8 +366,7 @@ impl Core {
         }
     }
 
-    /// Checks that no library call or condition uses the buffers: captured nodes and conditions keep their
-    /// addresses.
+    /// Checks that no library call or condition uses the buffers: captured nodes and conditions keep their addresses.
     fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
@@ -412,8 +409,7 @@ impl Core {
         }
     }
 
-    /// Writes the addresses of new operands into the nodes that use them. Restores the old addresses on
-    /// failure.
+    /// Writes the addresses of new operands into the nodes that use them. Restores the old addresses on failure.
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
         self.built.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));

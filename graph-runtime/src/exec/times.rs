@@ -8,8 +8,7 @@ use std::time::Duration;
 pub struct BuildTimes {
     /// Evaluates and checks lengths, bounds, configurations and values; loads modules.
     pub evaluated: Duration,
-    /// Decides on launches and plans memory. Short if the plan of an earlier build with the same sizes is
-    /// reused.
+    /// Decides on launches and plans memory. Short if the plan of an earlier build with the same sizes is reused.
     pub planned: Duration,
     /// Allocates the memory that the exec owns.
     pub allocated: Duration,

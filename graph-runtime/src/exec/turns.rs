@@ -20,8 +20,7 @@ impl Loops for Core {
     }
 }
 
-/// Returns the indices of the bounded loops with this name. Several loops can come from one loop of the
-/// source.
+/// Returns the indices of the bounded loops with this name. Several loops can come from one loop of the source.
 fn loops_of(core: &Core, name: &str) -> Result<Vec<usize>> {
     let (program, flat) = (core.definition.program(), &core.definition.flat);
     let list = &core.built.state.counted.list;
@@ -46,8 +45,7 @@ fn loops_of(core: &Core, name: &str) -> Result<Vec<usize>> {
     Err(Error::Loop { function: program.name.to_string(), reason })
 }
 
-/// Waits for the last launch and sums the iteration counts of `loops`, which are instances of one source
-/// loop.
+/// Waits for the last launch and sums the iteration counts of `loops`, which are instances of one source loop.
 fn turns_of(core: &Core, loops: &[usize]) -> Result<LoopTurns> {
     let counted = &core.built.state.counted;
     let at_most = loops.first().map_or(0, |&at| counted.list[at].at_most);

@@ -9,8 +9,7 @@ use crate::kernels::mark::{Mark, OptionalMark};
 
 use super::dims::Dim;
 
-/// The words and buffers that a launch holds without a heap allocation. A build evaluates thousands of
-/// launches.
+/// The words and buffers that a launch holds without a heap allocation. A build evaluates thousands of launches.
 const FEW_WORDS: usize = 16;
 const FEW_BUFFERS: usize = 8;
 
@@ -96,8 +95,7 @@ impl Arguments {
         self.scalar(0u64);
     }
 
-    /// Adds a table of `count` pointers to buffers. The kernel accesses `extent` elements of each of these
-    /// buffers.
+    /// Adds a table of `count` pointers to buffers. The kernel accesses `extent` elements of each of these buffers.
     pub fn table(&mut self, mark: impl Mark, count: Dim, extent: Dim) {
         let at = self.extent_count;
         let extent = extent.value().unwrap_or_else(|fault| {
@@ -114,8 +112,7 @@ impl Arguments {
             Some(mark) => self.buffer(mark, extent),
             None => {
                 let at = self.extent_count + size(self.absent.count_ones());
-                // A launch whose absent buffer follows 64 others is refused later: its words do not fit the
-                // kernel.
+                // A launch whose absent buffer follows 64 others is refused later: its words do not fit the kernel.
                 if at < 64 {
                     self.absent |= 1 << at;
                     self.scalar(0u64);

@@ -17,8 +17,7 @@ pub(crate) struct Emission<'n> {
     pub pointed: &'n Vector<PointedId, Pointed>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
-    /// True for fills of 8-byte values that a setter may change. These are kernels whatever the current value
-    /// is.
+    /// True for fills of 8-byte values that a setter may change. These are kernels whatever the current value is.
     pub fill_kernels: &'n Vector<StatementId, bool>,
     /// The functions of host statements.
     pub hosts: &'n Hosts,

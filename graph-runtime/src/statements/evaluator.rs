@@ -1,5 +1,4 @@
-//! Evaluates one statement: the program, the device limits and the loaded modules against which its values
-//! are checked.
+//! Evaluates one statement: the program, the device limits and the loaded modules against which its values are checked.
 
 use std::collections::BTreeMap;
 
@@ -40,8 +39,7 @@ pub(super) struct Evaluator<'b> {
 impl<'b> Evaluator<'b> {
     /// Returns access `index` of the current statement.
     pub fn access(&self, index: u32) -> Result<&'b Access> {
-        // The table and the index are generated together, so the index is out of range only if they do not
-        // match.
+        // The table and the index are generated together, so the index is out of range only if they do not match.
         self.program.statements[self.statement]
             .accesses
             .get(size(index))

@@ -1,8 +1,7 @@
 //! The functions of host statements, and the calls to which host nodes point.
 //!
-//! A node holds a raw pointer to a call that [`Hosts`] owns. A setter gives the node a new call. The old call
-//! is kept until a launch has begun the new one: launches of an exec run in order, so none uses the old call
-//! after that.
+//! A node holds a raw pointer to a call that [`Hosts`] owns. A setter gives the node a new call. The old call is kept
+//! until a launch has begun the new one: launches of an exec run in order, so none uses the old call after that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,8 +51,7 @@ impl Hosts {
         !self.works.is_empty()
     }
 
-    /// Returns the same functions for the nodes of another graph. A panic there is reported by this graph,
-    /// too.
+    /// Returns the same functions for the nodes of another graph. A panic there is reported by this graph, too.
     pub fn shared(&self) -> Hosts {
         Hosts { works: self.works.clone(), calls: Mutex::default(), faults: self.faults.clone() }
     }
@@ -79,8 +77,7 @@ impl Hosts {
         std::mem::forget(std::mem::take(self));
     }
 
-    /// Returns a call of a function with its buffers, for the node of a statement. `None` if the function is
-    /// unknown.
+    /// Returns a call of a function with its buffers, for the node of a statement. `None` if the function is unknown.
     pub fn call(
         &self,
         work: WorkId,

@@ -155,8 +155,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Records a wait for the value of a flag: `first` in the first launch, and `step` more in each later
-    /// one.
+    /// Records a wait for the value of a flag: `first` in the first launch, and `step` more in each later one.
     ///
     /// # Errors
     ///
@@ -165,8 +164,7 @@ impl Evaluation<'_> {
         self.of_flag(SyncWord::WaitValue, flag, first, step)
     }
 
-    /// Records a write of the value of a flag: `first` in the first launch, and `step` more in each later
-    /// one.
+    /// Records a write of the value of a flag: `first` in the first launch, and `step` more in each later one.
     ///
     /// # Errors
     ///

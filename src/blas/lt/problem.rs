@@ -45,9 +45,8 @@ impl Problem {
     /// Returns the alignments in bytes to pass to the heuristic if the addresses have alignment `addresses`:
     /// of both factors as cuBLASLt reads them, of c, and of the bias.
     ///
-    /// If address and leading dimension are aligned, cuBLASLt reads vectors across the end of a line, and
-    /// past the last line from foreign memory. To prevent this, the passed alignments also divide the length
-    /// of a line.
+    /// If address and leading dimension are aligned, cuBLASLt reads vectors across the end of a line, and past the
+    /// last line from foreign memory. To prevent this, the passed alignments also divide the length of a line.
     pub fn alignments(&self, addresses: u64) -> [u64; 4] {
         let told = |elements: u64, size: u64| match size << elements.trailing_zeros().min(8) {
             divides if divides >= VECTOR => addresses,

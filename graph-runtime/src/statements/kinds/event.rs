@@ -1,5 +1,4 @@
-//! Event nodes: they record the caller's events or wait for them. The graph's arguments keep the events
-//! alive.
+//! Event nodes: they record the caller's events or wait for them. The graph's arguments keep the events alive.
 
 use cudarc::driver::CudaEvent;
 

@@ -54,8 +54,7 @@ impl FillRecord {
         FillRecord { first, ..self }
     }
 
-    /// If no memset can do the fill, returns the launch of the fill kernel and writes its parameters to its
-    /// words.
+    /// If no memset can do the fill, returns the launch of the fill kernel and writes its parameters to its words.
     pub(super) fn resolve(
         self,
         emission: &Emission<'_>,

@@ -139,8 +139,7 @@ impl Evaluator<'_> {
         if pointed.is_empty() { Ok(()) } else { Err(self.no_list(kernel)) }
     }
 
-    /// Returns the error for a pointer table that is not built from a list of buffers, or a list without a
-    /// table.
+    /// Returns the error for a pointer table that is not built from a list of buffers, or a list without a table.
     #[cold]
     fn no_list(&self, kernel: &Kernel) -> Error {
         let message =
@@ -165,8 +164,7 @@ impl Evaluator<'_> {
         Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
     }
 
-    /// Returns true if elements that the launch leaves unwritten become an output whose type has invalid bit
-    /// patterns.
+    /// Returns true if elements that the launch leaves unwritten become an output whose type has invalid bit patterns.
     #[cold]
     fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
         let access = &self.program.statements[self.statement].accesses[index];
@@ -176,8 +174,7 @@ impl Evaluator<'_> {
             && param.is_some_and(|param| param.checks_bits && !param.any_bits)
     }
 
-    /// Checks that the threads of a launch write all elements that must be written. Records the unproved
-    /// ones.
+    /// Checks that the threads of a launch write all elements that must be written. Records the unproved ones.
     fn covered(
         &mut self,
         kernel: &'static Kernel,

@@ -66,8 +66,7 @@ fn the_factors_are_those_of_the_product_in_every_layout() {
     }
 }
 
-/// Returns the number of elements of a batch member up to the last one that aligned vectors of `vector` bytes
-/// reach.
+/// Returns the number of elements of a batch member up to the last one that aligned vectors of `vector` bytes reach.
 fn reached(matrix: &Matrix, size: u64, vector: u64) -> u64 {
     let (side, lines) = matrix.lines();
     let side = (u64::from(side) * size).next_multiple_of(vector) / size;
