@@ -147,7 +147,8 @@ pub mod bind {
     //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`Exclusive`] |
     //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
     //!
-    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by reference or by value.
+    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by
+    //! reference or by value.
 
     #[doc(inline)]
     pub use cuweave_runtime::{

@@ -197,7 +197,8 @@ pub fn write_value<V>(flag: impl InGraphFunctions, _value: V) {
     flag.never()
 }
 
-/// `wait_semaphore(&semaphore, first);` waits for a semaphore of another API, and `signal(&semaphore, first);` signals one.
+/// `wait_semaphore(&semaphore, first);` waits for a semaphore of another API, and `signal(&semaphore, first);`
+/// signals one.
 ///
 /// The semaphore is a host value `&Semaphore`, bound as an `Arc` and [imported](crate::Semaphore::import)
 /// from a handle that the other API exported. Order, values by launch, the third argument and unanswered
