@@ -1,4 +1,8 @@
 //! `Blas`: the handles of cuBLAS and cuBLASLt, or cuweave's own kernels instead.
+//!
+//! A product's algorithm is chosen when its scratch size is requested, before anything is captured, and cached by
+//! its `Problem`. `run` enqueues the product with cuBLASLt, or with `kernels` if cuBLASLt is missing or has no
+//! algorithm.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,6 @@
-//! Products by cuweave's own kernels, where there is no cuBLAS and for products that it does not support.
+//! Products by cuweave's own kernels, where there is no cuBLAS and for products that it does not support. One
+//! thread computes an element. If there are few elements, k is split into parts whose sums go to scratch, and a
+//! second kernel adds these up and applies bias and activation.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,6 @@
-//! Products by cuBLASLt: algorithm and workspace are chosen before the capture, and used in it.
+//! Products by cuBLASLt: algorithm and workspace are chosen before the capture, and used in it. The heuristic is
+//! queried for several alignments of the addresses, and a call uses the first algorithm that fits its addresses.
+//! If no algorithm applies bias and activation, a kernel does so afterwards.
 
 #![allow(unsafe_code)]
 

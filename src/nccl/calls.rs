@@ -1,4 +1,5 @@
-//! The library calls of this module: each describes one collective.
+//! The library calls of this module: each describes one collective. The text of the description is what ranks
+//! compare before anything is enqueued.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,7 @@
 //! Communicators: the ranks of this process, their agreement with the ranks of others, and their abort.
+//!
+//! A collective is described while a graph is built, and enqueued after all ranks have agreed (`agreement`).
+//! Waits poll for errors. A communicator that fails or exceeds its time limit is aborted on a thread of its own.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,7 @@
 //! Evaluates the statements of a builder's graph. Plays the part that generated code has for a graph function.
+//!
+//! `Values` implements `Body`: it returns scalars, evaluates a statement by its index, and enters called
+//! functions. `Sources` keeps the arguments of a statement until the scalars have values.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! The builder: its declarations, options, and the order of its statements.
+//! The builder: its declarations, options, and the order of its statements. Statements are added in `statements`
+//! and `conditions`. `build` lowers the program (`lower`) and builds its graph like that of a graph function.
 
 use std::fmt;
 use std::sync::Arc;

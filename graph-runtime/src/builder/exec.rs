@@ -1,4 +1,5 @@
-//! The exec of a builder's graph: launches, and outputs and setters by handle.
+//! The exec of a builder's graph: launches, and outputs and setters by handle. It wraps the common `ExecCore`.
+//! Handles are first checked against their builder and resolved to the program's buffers.
 
 use std::fmt;
 use std::sync::Arc;

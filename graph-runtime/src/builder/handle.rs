@@ -1,4 +1,5 @@
-//! Handles of buffers and statements, parts of buffers, and arguments of launches and calls.
+//! Handles of buffers and statements, parts of buffers, and arguments of launches and calls. A `Handle` is an
+//! index with the id of its builder. A `View` is a handle with nested ranges, which `program` resolves.
 
 use std::panic::Location;
 

@@ -1,4 +1,5 @@
-//! Adds launches, fills, copies, frees and outputs to a builder's program, and checks their arguments.
+//! Adds launches, fills, copies, frees and outputs to a builder's program. A statement is added only after its
+//! arguments were checked with the current values of the scalars.
 
 use cuweave_core::codes::Code;
 use cuweave_core::index::Index;

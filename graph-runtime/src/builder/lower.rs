@@ -1,5 +1,8 @@
 //! Lowers a builder's program to the table that the macro would print for a graph function, with symbols for
-//! scalars, and checks it with the macro's checks.
+//! scalars.
+//!
+//! `checked` renumbers buffers so that arguments come first, then orders and checks the program with the macro's
+//! checks. `args` makes the table of a checked program.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

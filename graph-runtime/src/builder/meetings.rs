@@ -1,4 +1,6 @@
-//! Host statements, events, flags and semaphores of a builder: their arguments, and the checks of these.
+//! Host statements, events, flags and semaphores of a builder: their arguments, and the checks of these. The
+//! function of a host statement takes up to eight typed slices, whose types are erased here. A flag is a `Flag`,
+//! or pinned memory of one element.
 
 use std::any::TypeId;
 use std::fmt;

@@ -1,4 +1,6 @@
-//! The program of a builder so far: its buffers, bounds and statements, with their source locations.
+//! The program of a builder so far: its buffers, bounds and statements, with their source locations. Bounds are
+//! stored once per polynomial. `Cursor` has the requests for the next statement and the open bodies. Handles of
+//! other builders or of ended bodies are refused here.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,8 @@
 //! The half of a certificate that describes the planned graph: nodes, edges, bodies and the places of memory.
+//!
+//! Each planned operation adds its nodes and edges. A condition adds a node that sets it and a node that runs its
+//! body, or one for all arms if the driver has them as one node. The join of a loop adds the node that decides on
+//! the next iteration.
 
 use cuweave_check::certificate as c;
 use cuweave_core::index::{Index, Vector, between, size};

@@ -1,4 +1,8 @@
 //! The graph of a certificate as read back from the driver: nodes, edges, and the values in the nodes.
+//!
+//! Each node handle of the driver's graph is mapped to its planned node, and the planned values are replaced by
+//! the driver's. A node or an edge that was not planned is an error. The values of batched and fused launches are
+//! decoded from the table in their node's parameter.
 
 use std::collections::BTreeMap;
 

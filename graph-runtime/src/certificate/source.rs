@@ -1,4 +1,6 @@
 //! The half of a certificate that describes the program: statements in program order with their accesses.
+//! Accesses are the declared ones, with byte ranges and effects; module variables and loop records are hidden
+//! state. The order that the user gave is added as pairs of statements.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Counts an exec's launches and computes the values of flags and semaphores that advance with each launch.
+//! Counts an exec's launches and computes the values of flags and semaphores that advance with each launch. The
+//! values of a single statement are computed in `statements/kinds/sync`.
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;

@@ -1,4 +1,5 @@
-//! Reports, pictures and pages of graphs, which `cuweave-inspect` makes from their plans.
+//! Reports, pictures and pages of graphs, which `cuweave-inspect` makes from their plans. This module only
+//! collects the plan, the launch values and the unproved writes. It is compiled with the feature `inspect`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! Setters for parts of records and lists among an exec's arguments: `exec.layers(3)?.set_q(..)`.
+//!
+//! Generated code builds a path of types from the exec (`OfExec`) through fields (`OfRecord`) and elements
+//! (`OfList`) to the part. The part is then set as a whole argument is in `set`.
 
 use std::fmt;
 

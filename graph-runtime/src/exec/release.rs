@@ -1,4 +1,8 @@
 //! Releases operands after the last launch, and drops an exec.
+//!
+//! Later uses by others are ordered after the exec's event: each owning stream waits for it, and cudarc's events
+//! of the operand are recorded again. If the device cannot wait, because a call failed or a stream is capturing,
+//! the host waits. If neither can wait, all memory that the launch may use is leaked.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,9 @@
 //! Setters: change an argument of an instantiated graph and patch the nodes that use it.
+//!
+//! A buffer setter checks the new operands and writes their addresses into the nodes. A scalar setter reevaluates
+//! the statements that depend on the scalar, replaces their records and patches their nodes. Bounds that depend
+//! on the scalar are moved first, by a fast path if there is one. After a failure the old values are restored; if
+//! that fails, too, the exec is unusable.
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! Reads the iteration counts of bounded loops, which the device recorded.
+//!
+//! The device counts entries, limit hits and iterations in one record per loop (`build/conditional/counted`). A
+//! read waits for the last launch, copies the records of each device, and sums those of the loop's instances.
 
 use std::collections::BTreeSet;
 

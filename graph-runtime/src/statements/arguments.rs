@@ -1,4 +1,7 @@
 //! The arguments of a launch, in the order of the kernel's parameters.
+//!
+//! Generated code adds them one by one: the words of values, and for each buffer the number of elements that the
+//! kernel accesses. `kinds/launch` writes the addresses of buffers later. Most launches fit into inline arrays.
 
 use cudarc::driver::DeviceRepr;
 use cuweave_core::index::size;

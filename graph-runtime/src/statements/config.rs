@@ -1,4 +1,5 @@
-//! Launch configurations: the values in the brackets of `kernel[config](..)`.
+//! Launch configurations: the values in the brackets of `kernel[config](..)`. Each form implements `Config`,
+//! which computes the launch shape, for `per_item` within the kernel's block limits.
 
 use cuweave_core::launches::LaunchShape;
 

@@ -1,4 +1,5 @@
-//! Lengths and bounds: unsigned 64-bit arithmetic whose values carry the first fault.
+//! Lengths and bounds: unsigned 64-bit arithmetic whose values carry the first fault. Generated code uses the
+//! operators of `Dim`; `compute` evaluates the same expressions from the postfix code in a table.
 
 use std::ops::{Add, Div, Mul, Rem, Sub};
 

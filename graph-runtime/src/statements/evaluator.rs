@@ -1,4 +1,5 @@
-//! Evaluates one statement: the program, the device limits and the loaded modules against which its values are checked.
+//! The context in which statements are evaluated: the program, the device limits, and the loaded modules. It also
+//! collects the results: words, unproved launches, extents and host functions.
 
 use std::collections::BTreeMap;
 

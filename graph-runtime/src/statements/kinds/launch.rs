@@ -1,5 +1,8 @@
-//! Evaluates kernel launches: checks them against the extents and the device's limits, and makes their
-//! records and nodes.
+//! Evaluates kernel launches, and makes their records and nodes.
+//!
+//! Evaluation checks the configuration, the arguments, reads of unwritten buffers, pointer tables, and extents.
+//! It then checks that write-only parameters are fully written and that accesses stay inside of the extents;
+//! `kernels` has the analyses for these two.
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::render;
