@@ -1,4 +1,4 @@
-//! The names of generated code.
+//! The names that generated code uses.
 
 pub use cudarc::driver::{CudaContext, CudaStream, CudaView, CudaViewMut, PinnedHostSlice};
 pub use cuweave_runtime::private::*;

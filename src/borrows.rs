@@ -1,6 +1,6 @@
-//! Programs that rustc refuses: each would be a use after free, or a race, if it compiled.
+//! Programs that rustc must refuse: each would be a use after free or a race if it compiled.
 //!
-//! A buffer ends before the exec that borrows it:
+//! A buffer is dropped before the exec that borrows it:
 //!
 //! ```compile_fail,E0597
 //! use cuweave::prelude::*;
@@ -20,7 +20,7 @@
 //! }
 //! ```
 //!
-//! A buffer is used while a graph that may write it borrows it:
+//! A buffer is read while a graph that may write it borrows it:
 //!
 //! ```compile_fail,E0502
 //! use cuweave::prelude::*;
@@ -38,7 +38,7 @@
 //! }
 //! ```
 //!
-//! A graph is launched while its output of the launch before lives:
+//! A graph is launched again while an output of the previous launch is alive:
 //!
 //! ```compile_fail,E0499
 //! use cuweave::prelude::*;
@@ -58,7 +58,7 @@
 //! }
 //! ```
 //!
-//! An output outlives the exec that frees it when it is forgotten:
+//! An output outlives its exec, which frees forgotten outputs:
 //!
 //! ```compile_fail,E0505
 //! use cuweave::prelude::*;
@@ -92,7 +92,7 @@
 //! }
 //! ```
 //!
-//! Pinned memory that is bound is swapped for other memory:
+//! Bound pinned memory is swapped for other memory:
 //!
 //! ```compile_fail,E0308
 //! use cuweave::prelude::*;
@@ -105,7 +105,7 @@
 //! }
 //! ```
 //!
-//! A body keeps the memory of its call:
+//! The body of a library call keeps the memory of its call:
 //!
 //! ```compile_fail,E0521
 //! use std::sync::Mutex;
@@ -124,7 +124,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! A host value ends before the exec whose graph was captured with it:
+//! A host value is dropped before the exec whose graph was captured with it:
 //!
 //! ```compile_fail,E0505
 //! use cuweave::prelude::*;
@@ -150,7 +150,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! The same programs, written right:
+//! The same programs, corrected:
 //!
 //! ```
 //! use cuweave::prelude::*;

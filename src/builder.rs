@@ -1,4 +1,4 @@
-//! Graphs that are known only when the program runs: see [`Builder`].
+//! Graphs that are known only at run time: see [`Builder`].
 
 #[doc(inline)]
 pub use cuweave_core::ir::{Launches, Memory, Order};
@@ -10,7 +10,7 @@ pub use cuweave_runtime::builder::{
     Writes,
 };
 
-/// Statements as calls: for graphs that a description says, a file or a framework.
+/// Builds a graph by method calls, for example from a file or for a framework.
 ///
 /// ```
 /// use cuweave::builder::Builder;

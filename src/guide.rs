@@ -1,16 +1,18 @@
-//! The guide: first steps, the way from other libraries, and the subjects one by one. The language is in the [reference](crate::reference).
+//! The guide: first steps, coming from other libraries, and the topics one by one. The
+//! [reference](crate::reference) describes the language.
 //!
 //! - [`five_minutes`]: from a `.cu` file to a graph, without a GPU;
-//! - [`without_cuda`]: the words, a kernel and a graph, for who has never written for a GPU;
-//! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture), [from candle](from_candle), [from PyTorch](from_pytorch)
-//!   and [from CUDASTF](from_cudastf), each with a before and an after;
+//! - [`without_cuda`]: the vocabulary, a kernel and a graph, for readers who are new to GPUs;
+//! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture),
+//!   [from candle](from_candle), [from PyTorch](from_pytorch) and [from CUDASTF](from_cudastf), each with a
+//!   before and an after;
 //! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`trust`], [`profiling`];
 //! - [errors](crate::codes), one page each.
 
-// In the book a page links to the files of others. In this documentation the names of these links stand for its own pages, by `links.md`, whose definitions
-// come first; doc tests are without them, so that they are told by the file and line of their page.
+// In the book a page links to the files of others. In this documentation `links.md` maps these links to its own
+// pages; its definitions come first. Doc tests leave it out, so that errors refer to the file and line of the page.
 
-// A build script is a program.
+// A build script needs its `main`.
 #[allow(clippy::needless_doctest_main)]
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/five-minutes.md")]
@@ -45,7 +47,7 @@ pub mod from_pytorch {}
 #[doc = include_str!("../docs/from-cudastf.md")]
 pub mod from_cudastf {}
 
-// rustdoc copies no files: the picture stands in the page itself, in the place of the link to it.
+// rustdoc copies no files, so the picture is embedded in the page and the link to it is hidden.
 #[cfg_attr(
     not(doctest),
     doc = "<style>img[src=\"memory/unet.svg\"] { display: none } .docblock svg { max-width: 100%; height: auto }</style>\n"
@@ -64,13 +66,13 @@ pub mod launches {}
 #[doc = include_str!("../docs/devices.md")]
 pub mod devices {}
 
-// Its code takes the library's bindings.
+// Its examples use the library's bindings.
 #[cfg(any(not(doctest), feature = "blas"))]
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/library-calls.md")]
 pub mod library_calls {}
 
-// Its code needs the module.
+// Its examples need the module.
 #[cfg(any(not(doctest), feature = "nccl"))]
 #[doc = include_str!("../docs/nccl.md")]
 pub mod nccl {}

@@ -1,7 +1,7 @@
 //! CUDA graphs written as Rust functions: ordered, checked and planned while your crate compiles.
 //!
-//! A kernel is declared once, a graph is a function that launches kernels, and its calls build a graph that is launched
-//! as often as you like:
+//! Declare a kernel once, write a graph as a function that launches kernels, call the function to build the
+//! graph, and launch it repeatedly:
 //!
 //! ```
 //! use cuweave::prelude::*;
@@ -43,62 +43,70 @@
 //!
 //! # Where to look
 //!
-//! - [`guide`]: first steps in five minutes without a GPU, or without CUDA before; coming from CUDA C++, cudarc, capture, candle, PyTorch and CUDASTF;
-//!   memory, launches, devices, library calls, tests, profiles;
-//! - [`reference`](mod@reference): every form of the language with an example, [what binds to what](reference::graphs), [the setters](reference::execs), [the words
-//!   of reports](reference::reports), [a grammar](reference::grammar);
+//! - [`guide`]: first steps in five minutes without a GPU, or without CUDA before; coming from CUDA C++,
+//!   cudarc, capture, candle, PyTorch and CUDASTF; memory, launches, devices, library calls, tests, profiles;
+//! - [`reference`](mod@reference): every form of the language with an example, [what binds to
+//!   what](reference::graphs), [the setters](reference::execs), [the words of reports](reference::reports),
+//!   [a grammar](reference::grammar);
 //! - [`codes`]: each error with a wrong and a right program;
-//! - [`prelude`]: the words, for editors.
+//! - [`prelude`]: the words of the language, for editors.
 //!
 //! # In short
 //!
-//! - **Kernels.** [`#[kernels]`](macro@kernels) declares the kernels of a PTX or CUDA file. The types say what a kernel does: `&[T; len]` is read,
-//!   `&mut [T; len]` read and written, `&mut [MaybeUninit<T>; len]` written in all its elements before any is read, `&[Atomic<T>; len]` updated by
-//!   atomics. The declaration is checked against the PTX while the crate compiles; the block's `unsafe` vouches for what cannot be proved, and
-//!   [`Report::vouched_for`](report::Report::vouched_for) lists it.
-//! - **Graphs.** [`#[graph]`](macro@graph) makes a function that builds a graph. Program order is the meaning, and the graph keeps only the order that
-//!   the accesses need. Loops, `if` and `match` on scalars and calls of other graph functions are decided when it is built; `if`, `while` and
-//!   `match` on buffers by the device, in each launch.
-//! - **Arguments** are scalars, buffers, pinned memory, lists, and [records](macro@arguments), structs of buffers: a layer with its weights. A
-//!   [`Buffer`] is memory that any number of execs bind, and whose launches are ordered on all streams; [`Managed`] memory is shared with the host.
-//! - **Execs.** [`Graph::instantiate`] returns the generated type `residual::Exec`, in whose documentation all methods stand. It owns or borrows
-//!   every buffer that it uses, and waits for its last launch before it gives one back: no order of drops leads to a use after free. Setters
-//!   update only the nodes that use an argument.
-//! - **Libraries.** [`#[call]`](macro@call) declares a function whose work is captured into the graph: cuBLAS, cuFFT, your own. Products are in the
-//!   module `blas`, collectives of several devices in the module `nccl`, behind the features of these names.
-//! - **The host** takes part by [`host`](prelude::host()), events, [`Flag`]s and [`Semaphore`]s.
-//! - **Devices.** `#[graph(devices = 2)]` and `#[on(1)]` put the work of several into [one graph](guide::devices).
-//! - **Memory.** Temporaries share bytes where the order allows it, and no order is added for that unless a `budget` asks for it. Execs of one stream
-//!   can share an [`ArenaPool`]; [`memory`] asks the device's graph pool.
-//! - **Graphs that are known only when the program runs** are made by a [`Builder`](builder::Builder), which checks what the macro checks.
-//! - **Times.** `exec.profile(&stream, 20)?` measures each statement: a [`profile::Profile`] is a table, a picture and a trace.
+//! - **Kernels.** [`#[kernels]`](macro@kernels) declares the kernels of a PTX or CUDA file. The types say how
+//!   a kernel accesses memory: `&[T; len]` is read, `&mut [T; len]` is read and written, `&mut
+//!   [MaybeUninit<T>; len]` is fully written before it is read, `&[Atomic<T>; len]` is updated by atomics.
+//!   The declaration is checked against the PTX while the crate compiles. What cannot be proved is assumed on
+//!   the word of the block's `unsafe`, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
+//! - **Graphs.** [`#[graph]`](macro@graph) makes a function that builds a graph. Program order is the
+//!   meaning, and the graph keeps only the order that the accesses need. Loops, `if` and `match` on scalars
+//!   and calls of other graph functions are resolved at build; the device decides `if`, `while` and `match`
+//!   on buffers in each launch.
+//! - **Arguments** are scalars, buffers, pinned memory, lists, and [records](macro@arguments), structs of
+//!   buffers such as a layer with its weights. Any number of execs can bind a [`Buffer`], and their launches
+//!   are ordered across streams. [`Managed`] memory is shared with the host.
+//! - **Execs.** [`Graph::instantiate`] returns the generated type `residual::Exec`, whose documentation has all
+//!   methods. An exec owns or borrows every buffer that it uses, and waits for its last launch before it gives one
+//!   back: no order of drops leads to a use after free. Setters update only the nodes that use an argument.
+//! - **Libraries.** [`#[call]`](macro@call) declares a function whose work is captured into the graph:
+//!   cuBLAS, cuFFT, your own. The module `blas` has matrix products, and the module `nccl` has collectives of
+//!   several devices; each needs the feature of its name.
+//! - **The host** takes part through [`host`](prelude::host()), events, [`Flag`]s and [`Semaphore`]s.
+//! - **Devices.** `#[graph(devices = 2)]` and `#[on(1)]` put the work of several devices into [one
+//!   graph](guide::devices).
+//! - **Memory.** Temporaries share bytes where the order allows it. No order is added for that unless a `budget`
+//!   asks for it. Execs of one stream can share an [`ArenaPool`]; [`memory`] queries the device's graph pool.
+//! - **Graphs that are known only at run time** are built by a [`Builder`](builder::Builder), which makes the
+//!   same checks as the macro.
+//! - **Times.** `exec.profile(&stream, 20)?` measures each statement: a [`profile::Profile`] is a table, a
+//!   picture and a trace.
 //!
 //! # Errors
 //!
-//! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line,
-//! prints as its text by `Debug` too, so that `main` can return it, and has the driver's error as its
-//! [`source`](std::error::Error::source). `?` takes cudarc's errors as well.
+//! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file
+//! and line. `Debug` prints the same text as `Display`, so `main` can return it. Its
+//! [`source`](std::error::Error::source) is the driver's error. `?` converts cudarc's errors, too.
 //!
 //! # Without a GPU
 //!
-//! The crate `cuweave-sim` is a CUDA driver that runs PTX on the CPU and reports races, uses after free and reads of
-//! memory that nothing has written: call `cuweave_sim::load()` first in a test.
+//! The crate `cuweave-sim` is a CUDA driver that runs PTX on the CPU and reports races, uses after free and
+//! reads of unwritten memory: call `cuweave_sim::load()` first in a test.
 //!
 //! # Features
 //!
-//! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, `&[half::f16; n]` in kernels and graphs
-//!   alike;
-//! - `blas`: products of matrices by cuBLASLt, in the module `blas`;
+//! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, for example `&[half::f16;
+//!   n]`, in kernels and graphs;
+//! - `blas`: matrix products by cuBLASLt, in the module `blas`;
 //! - `nccl`: collectives of several devices and processes by NCCL, in the module `nccl`;
-//! - `inspect`, on: reports, pictures, pages and profiles of graphs, by the crate `cuweave-inspect`. Without it there are none of
-//!   their methods.
-//! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
-//!   needed to build.
+//! - `inspect`, on by default: reports, pictures, pages and profiles of graphs, by the crate
+//!   `cuweave-inspect`. Without it their methods do not exist;
+//! - `cuda-version-from-build-system` and `fallback-latest`, both on by default: the CUDA version of cudarc's
+//!   bindings. No CUDA toolkit is needed to build.
 
 #![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]
 
-// The calls of `blas` and `nccl` are declared by the crate's own attribute.
+// `blas` and `nccl` declare their calls with the crate's own attribute.
 #[cfg(any(feature = "blas", feature = "nccl"))]
 extern crate self as cuweave;
 
@@ -126,7 +134,7 @@ pub mod prelude;
 pub mod reference;
 
 pub mod bind {
-    //! The arguments of graphs: the traits of types that bind, and the types that they are bound as.
+    //! The arguments of graphs: the traits of bindable types, and the types as which they are bound.
     //!
     //! | declared | takes | is bound as |
     //! |---|---|---|
@@ -139,7 +147,8 @@ pub mod bind {
     //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`Exclusive`] |
     //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
     //!
-    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by reference or by value.
+    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by
+    //! reference or by value.
 
     #[doc(inline)]
     pub use cuweave_runtime::{
@@ -151,25 +160,26 @@ pub mod bind {
 
 pub mod builder;
 
-/// The parts of [`Managed`] memory.
+/// The types of [`Managed`] memory.
 pub mod managed {
     #[doc(inline)]
     pub use cuweave_runtime::{Advice, Attach, Attributes, HostView, HostViewMut, Location, ManagedFault};
 }
 
-/// The parts of an [`Output`], an allocation that leaves a graph.
+/// The types of an [`Output`], an allocation that a graph returns.
 pub mod output {
     #[doc(inline)]
     pub use cuweave_runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 }
 
-/// The machine code of kernels, kept on disk from one process to the next.
+/// A disk cache for the machine code of kernels.
 pub mod code {
     #[doc(inline)]
     pub use cuweave_runtime::{CodeCache, set_code_cache};
 }
 
-/// Takes the methods that tell of a graph. Generated code names it: the feature `inspect` is this crate's, not the user's.
+/// Keeps the inspection methods. Generated code uses this macro because the feature `inspect` is this
+/// crate's, not the user's: a `cfg` in the expansion would test the wrong crate.
 #[cfg(feature = "inspect")]
 #[doc(hidden)]
 #[macro_export]
@@ -177,7 +187,7 @@ macro_rules! __inspected {
     ($($methods:tt)*) => { $($methods)* };
 }
 
-/// Takes the methods that tell of a graph, and leaves them out.
+/// Drops the inspection methods.
 #[cfg(not(feature = "inspect"))]
 #[doc(hidden)]
 #[macro_export]
@@ -199,23 +209,23 @@ pub mod report {
     };
 }
 
-/// Profiles: the time of each statement of a graph, by `exec.profile(&stream, launches)`.
+/// Profiles: the time of each statement of a graph, from `exec.profile(&stream, launches)`.
 ///
-/// A [`Profile`](profile::Profile) is printed as a table, and drawn as an SVG and as a Chrome trace. `docs/profiling.md` of the
-/// repository says how its times are measured.
+/// A [`Profile`](profile::Profile) can be printed as a table or written as an SVG or a Chrome trace.
+/// `docs/profiling.md` in the repository explains how its times are measured.
 #[cfg(feature = "inspect")]
 pub mod profile {
     #[doc(inline)]
     pub use cuweave_runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
 }
 
-/// The device's graph pool: the memory behind the alloc nodes of all graphs.
+/// The device's graph pool, from which the alloc nodes of all graphs allocate.
 pub mod memory {
     #[doc(inline)]
     pub use cuweave_runtime::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 }
 
-/// The parts of an [`Error`].
+/// The types in an [`Error`].
 pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{

@@ -1,10 +1,11 @@
-//! Multicast objects: memory of several devices under one address, which one write reaches (`cuMulticast*`).
+//! Multicast objects: memory of several devices under one address, so that one write reaches all of them
+//! (`cuMulticast*`).
 //!
-//! An object is made in an order that types keep: [`Forming`], to which devices are added; [`Complete`], to which memory is bound and
-//! which is mapped; [`Binding`] and [`Mapping`], which keep it alive, and end in any order. The driver blocks in a bind or a map until
-//! all devices were added: these are methods of `Complete` alone, so no program waits for a device that nobody adds. Sizes and offsets
-//! are checked before the driver sees them. All are in bytes; errors are [`Error::Multicast`](crate::Error::Multicast) with a
-//! [`MulticastFault`].
+//! The types enforce the order of steps: devices are added to a [`Forming`]; a [`Complete`] can be bound to
+//! memory and mapped; a [`Binding`] and a [`Mapping`] keep the object alive and can be dropped in any order.
+//! The driver blocks in a bind or a map until all devices were added. Only `Complete` has these methods, so
+//! no program waits for a device that nobody adds. Sizes and offsets are checked before the driver gets them.
+//! All are in bytes. Errors are [`Error::Multicast`](crate::Error::Multicast) with a [`MulticastFault`].
 //!
 //! ```standalone_crate
 //! use cuweave::multicast::{Forming, Memory};
@@ -33,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! Nothing can be bound to an object that has not all of its devices:
+//! Nothing can be bound to an object before all of its devices were added:
 //!
 //! ```compile_fail,E0599
 //! # use cuweave::multicast::{Binding, Forming, Memory};
@@ -51,7 +52,7 @@
 //! }
 //! ```
 //!
-//! No device can be added to a complete object, since `complete` takes the forming one:
+//! No device can be added to a complete object, because `complete` consumes the forming one:
 //!
 //! ```compile_fail,E0382
 //! # use cuweave::multicast::Forming;
@@ -62,7 +63,7 @@
 //! }
 //! ```
 //!
-//! Memory is unbound once:
+//! Memory can be unbound only once:
 //!
 //! ```compile_fail,E0382
 //! # use cuweave::multicast::Binding;
@@ -75,18 +76,21 @@
 //!
 //! # Teams
 //!
-//! Where each device has a thread of its own, [`team`] gives one [`Member`] to each. [`Forming::join`] makes one object for all, and
-//! [`Forming::complete`] waits until all members have added their device. A member that is dropped, or whose thread panics, is an error of the others
-//! ([`MulticastFault::MemberGone`]), and so is one that does not come in time ([`MulticastFault::TimedOut`]): nobody hangs.
+//! If each device has its own thread, [`team`] gives one [`Member`] to each. [`Forming::join`] makes one
+//! object for all, and [`Forming::complete`] waits until all members have added their devices. If a member is
+//! dropped or its thread panics, the others get an error ([`MulticastFault::MemberGone`]), and the same if a
+//! member does not arrive in time ([`MulticastFault::TimedOut`]): nobody hangs.
 //!
 //! # Limits
 //!
-//! - Objects are of one process: they are not exported to others. Memory of pools is not bound, and no graph binds a [`Mapping`]. Kernels of the
-//!   caller's use [`Mapping::address`] by `multimem` instructions, which the simulated driver does not run.
-//! - All of this was run on the simulated driver alone, never on hardware. It asks `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED` of every
-//!   device first, and calls nothing else where that is 0 ([`MulticastFault::Unsupported`]). Devices of hardware need an NVLink switch
-//!   that is configured for multicast.
-//! - The simulated driver has multicast objects with two or more devices of compute capability 9.0 or higher, unless `CUWEAVE_SIM_MULTICAST` is `0`.
+//! - Objects belong to one process and are not exported to others. Pool memory cannot be bound, and no graph
+//!   can bind a [`Mapping`]. Your own kernels can access [`Mapping::address`] with `multimem` instructions,
+//!   which the simulator does not run.
+//! - All of this was run only on the simulator, never on hardware. It first queries
+//!   `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED` of every device, and makes no other call if that is 0
+//!   ([`MulticastFault::Unsupported`]). Real devices need an NVLink switch that is configured for multicast.
+//! - The simulator has multicast objects with two or more devices of compute capability 9.0 or higher, unless
+//!   `CUWEAVE_SIM_MULTICAST` is `0`.
 
 #[doc(inline)]
 pub use cuweave_runtime::MulticastFault;

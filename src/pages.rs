@@ -1,4 +1,4 @@
-//! The code of the pages as doc tests.
+//! Runs the code of the pages as doc tests.
 
 /// The README.
 #[doc = include_str!("../README.md")]

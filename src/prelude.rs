@@ -1,7 +1,8 @@
-//! The words of the language, so that editors know them. The [reference](crate::reference) has every form with an example.
+//! The words of the language, so that editors know them. The [reference](crate::reference) has every form
+//! with an example.
 //!
-//! The attributes read the words of graph functions and of kernel declarations as tokens; only the
-//! launches of a builder call `atomic` and `per_item`.
+//! The attributes read the words of graph functions and kernel declarations as tokens. Only the launches of a
+//! builder really call `atomic` and `per_item`.
 
 use std::marker::PhantomData;
 
@@ -18,33 +19,33 @@ use language::InGraphFunctions;
 
 /// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
 ///
-/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function
-/// returns it, by its receiver.
+/// It is freed by a free node that the compiler places after its last use, or by `free(b);`. If the function
+/// returns it, the receiver frees it.
 ///
-/// In a loop each turn allocates a buffer of its own. `swap(&mut a, &mut b);` exchanges the buffers that two names stand
-/// for, and `a = b;` makes `a` stand for the buffer of `b`: whole allocations of one length and element type. Neither
-/// makes a node; the buffer that no name stands for any more is freed after its last use.
+/// In a loop each iteration allocates its own buffer. `swap(&mut a, &mut b);` exchanges the buffers of two
+/// names, and `a = b;` makes `a` name the buffer of `b`. Both need whole allocations of the same length and
+/// element type. Neither makes a node. A buffer without a name is freed after its last use.
 pub fn alloc<T>(len: impl InGraphFunctions) -> PhantomData<T> {
     len.never()
 }
 
-/// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with
-/// feature `half` also of `half::f16` and `half::bf16`.
+/// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8
+/// bytes. With the feature `half` also of `half::f16` and `half::bf16`.
 pub fn fill<V>(buffer: impl InGraphFunctions, _value: V) {
     buffer.never()
 }
 
-/// `copy(&a, &mut b);` copies a buffer of the device, or of pinned host memory, to another of the same length.
+/// `copy(&a, &mut b);` copies a device buffer or pinned host memory to another one of the same length.
 pub fn copy<B>(from: impl InGraphFunctions, _to: B) {
     from.never()
 }
 
-/// `free(b);` frees an allocation here, and not only after its last use.
+/// `free(b);` frees an allocation here instead of after its last use.
 pub fn free(buffer: impl InGraphFunctions) {
     buffer.never()
 }
 
-/// `host(&a, &mut b, |a, b| ..);` runs a function on the host in the middle of each launch.
+/// `host(&a, &mut b, |a, b| ..);` runs a function on the host during each launch.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -86,39 +87,44 @@ pub fn free(buffer: impl InGraphFunctions) {
 /// # }
 /// ```
 ///
-/// Its arguments are pinned memory, `&Pinned<[T; len]>` and `&mut Pinned<[T; len]>` or parts of it, and host values `&T`; the function
-/// is `FnMut(&[A], &mut [B], &T) + Send + 'static`. Scalars are captured: `move |a| .. n ..`. The expression is evaluated when the
-/// graph is built, so it may have a state from launch to launch, `{ let mut turn = 0; move |a| .. }`; a setter of a scalar in it, or
-/// in the length of a part that it is given, evaluates it again. The statement is ordered by what it reads and writes, as a kernel is.
+/// Its arguments are pinned memory, `&Pinned<[T; len]>` and `&mut Pinned<[T; len]>`, or parts of it, and host
+/// values `&T`. The function is `FnMut(&[A], &mut [B], &T) + Send + 'static`. Scalars are captured: `move |a|
+/// .. n ..`. The expression is evaluated when the graph is built, so the function can keep state between
+/// launches: `{ let mut turn = 0; move |a| .. }`. A setter of a scalar in the expression, or in the length of
+/// one of its parts, evaluates it again. The statement is ordered by its accesses, like a kernel.
 ///
-/// - The function runs on a thread of the driver. It may not call CUDA, nor wait for work of a device. The drop of the exec waits for
-///   the last launch, so a thread that drops one holds no lock that the function takes.
-/// - A panic ends the function and not the launch: later statements see what it has left. The next call of the exec that can fail
-///   (`launch`, `synchronize`, a setter) returns it as an error.
-/// - A host value that is given to the function is bound as an `Arc`, so that a forgotten exec keeps it. A graph function that
-///   takes such a value or pinned memory is not called by other graph functions.
-/// - In the body of an `if`, `while` or `match` on a buffer there is no host statement, and no call of a function that has one.
+/// - The function runs on a thread of the driver. It must not call CUDA or wait for work of a device. Dropping the
+///   exec waits for the last launch, so a thread that drops one must not hold a lock that the function takes.
+/// - A panic ends the function but not the launch: later statements see the memory as the function left it. The
+///   next call of the exec that can fail (`launch`, `synchronize`, a setter) returns the panic as an error.
+/// - A host value for the function is bound as an `Arc`, so that a forgotten exec keeps it alive. A graph
+///   function with such a value or with pinned memory cannot be called by other graph functions.
+/// - The body of an `if`, `while` or `match` on a buffer cannot contain a host statement or a call of a
+///   function with one.
 pub fn host<A>(arguments: impl InGraphFunctions, _function: A) {
     arguments.never()
 }
 
-/// `wait(&event);` makes all that is written after it wait for an event of the caller, a host value `&CudaEvent` bound as an `Arc`;
-/// `record(&event);` records one behind all that is written before it. In explicit order `#[after(..)]` alone says it.
+/// `wait(&event);` makes all later statements wait for an event of the caller, a host value `&CudaEvent`
+/// bound as an `Arc`. `record(&event);` records an event after all earlier statements. In explicit order,
+/// only `#[after(..)]` orders them.
 ///
-/// So other streams meet the middle of a launch: a stream that waits for a recorded event, after `launch` has returned, goes on
-/// while the rest of the graph runs. A launch waits for the last record of the event before it; an event that was never recorded
-/// holds nothing up. An event may have any flags, and is of the graph's context. Events order: what the other stream touches
-/// meanwhile is not checked. They cannot stand in the body of an `if`, `while` or `match` on a buffer.
+/// Events let other streams synchronize with the middle of a launch: a stream that waits for a recorded
+/// event, after `launch` returned, continues while the rest of the graph runs. A launch waits for the last
+/// record of the event before it; an event that was never recorded does not block. An event may have any
+/// flags and must be of the graph's context. Events only order: accesses of the other stream are not checked.
+/// They cannot be in the body of an `if`, `while` or `match` on a buffer.
 pub fn wait(event: impl InGraphFunctions) {
     event.never()
 }
 
-/// `wait_value(&flag, first);` holds up all that is written after it until the value of a flag has reached one that advances with
-/// each launch; `write_value(&flag, first);` writes such a value behind all that is written before it.
+/// `wait_value(&flag, first);` makes all later statements wait until a flag has reached a value that advances
+/// with each launch. `write_value(&flag, first);` writes such a value after all earlier statements.
 ///
-/// Launch `n` of an exec, counted from 0 as `exec.launches()` says, waits for `first + n`, or writes it. So a launch never takes the
-/// signal of an earlier one for its own, and the other side knows which value this launch is waiting for. A third argument is
-/// another step than 1: `wait_value(&flag, first, step)`, for graphs that wait several times in a launch.
+/// Launch `n` of an exec, counted from 0 by `exec.launches()`, waits for or writes `first + n`. So no launch
+/// mistakes an earlier launch's signal for its own, and the other side knows for which value this launch
+/// waits. A third argument is a step other than 1: `wait_value(&flag, first, step)`, for graphs that wait
+/// several times per launch.
 ///
 /// ```
 /// use std::time::Duration;
@@ -160,25 +166,28 @@ pub fn wait(event: impl InGraphFunctions) {
 /// # }
 /// ```
 ///
-/// A flag is a host value `&Flag<u32>` or `&Flag<u64>`, bound as an `Arc`, which other graphs and the host use at the same time; or
-/// pinned memory of one element, `&Pinned<[u32; 1]>`, `&mut Pinned<[u64; 1]>` or a part, which is this graph's own like all its
-/// buffers, and ordered like them: `write_value(&mut number, 0); copy(&number, &mut x[0..1]);` gives a kernel the number of the
-/// launch. It is no memory of the device: drivers take neither that of pools, from which cudarc allocates, nor that of graphs.
+/// A flag is a host value `&Flag<u32>` or `&Flag<u64>`, bound as an `Arc`, which other graphs and the host
+/// can use at the same time. It can also be pinned memory of one element, `&Pinned<[u32; 1]>`, `&mut
+/// Pinned<[u64; 1]>` or a part. Such memory belongs to this graph and is ordered like its other buffers:
+/// `write_value(&mut number, 0); copy(&number, &mut x[0..1]);` passes the index of the launch to a kernel. A
+/// flag cannot be device memory: drivers refuse pool memory, from which cudarc allocates, and graph memory.
 ///
-/// - Values are compared in a circle, so that `u32` may wrap around. A wait whose step is 0, or half of the circle or more, is an error
-///   of the build. A launch whose value is not ahead of that of the launch before, since a setter has set it back or the step is less
-///   than the waits of a launch take, is an error before anything runs. A flag that is ahead when the exec is made holds nothing up:
-///   begin both sides with the same value.
-/// - `write_value(&flag, value, 0)` writes one value in all launches: a reset.
-/// - A wait also comes after the writes and signals that are written before it. In explicit order `#[after(..)]` alone says it.
-/// - **A launch that nobody answers never ends**, and with it `synchronize`, the drop of the exec and all that waits for its stream.
-///   The driver knows nothing of this order: work that it has put behind the launch, on the host's or the device's side, is not run
-///   before. So what answers is enqueued first, or is the host's, and needs neither the stream nor the buffers of the launch:
-///   launches that share a `Buffer`, of which one writes, wait for each other as a whole. The simulated driver ends such a launch
-///   with an error, after `CUWEAVE_SIM_PATIENCE`.
-/// - What the other side touches meanwhile is not checked. Safe code has no way to lend it a buffer of the launch.
-/// - In the body of an `if`, `while` or `match` on a buffer, such statements cannot stand. Values of 64 bits need a device that has
-///   them; `u32` is everywhere.
+/// - Values are compared modulo their range, so a `u32` may wrap around. The build refuses a wait whose step
+///   is 0, or at least half of the range. A launch whose value is not ahead of the previous launch's is
+///   refused before anything runs. This happens if a setter moved the value back, or if the step is less than
+///   the number of waits per launch. A flag that is already ahead when the exec is made does not block: start
+///   both sides with the same value.
+/// - `write_value(&flag, value, 0)` writes the same value in all launches: a reset.
+/// - A wait also comes after all earlier writes and signals. In explicit order, only `#[after(..)]` orders it.
+/// - **A launch that nobody answers never ends.** Neither do `synchronize`, the drop of the exec and
+///   everything else that waits for its stream. The driver does not know this dependency: work that is queued
+///   after the launch, on the host or on the device, does not run before it. So the answer must be enqueued
+///   first or come from the host, and must not need the stream or the buffers of the launch: launches that
+///   share a `Buffer` wait for each other as a whole if either writes it. The simulator ends such a launch
+///   with an error after `CUWEAVE_SIM_PATIENCE`.
+/// - Accesses of the other side are not checked. Safe code cannot pass it a buffer of the launch.
+/// - Such statements cannot be in the body of an `if`, `while` or `match` on a buffer. 64-bit values need a
+///   device that supports them; `u32` works everywhere.
 pub fn wait_value<V>(flag: impl InGraphFunctions, _value: V) {
     flag.never()
 }
@@ -188,12 +197,14 @@ pub fn write_value<V>(flag: impl InGraphFunctions, _value: V) {
     flag.never()
 }
 
-/// `wait_semaphore(&semaphore, first);` waits for a semaphore of another API, and `signal(&semaphore, first);` signals one.
+/// `wait_semaphore(&semaphore, first);` waits for a semaphore of another API, and `signal(&semaphore, first);`
+/// signals one.
 ///
-/// The semaphore is a host value `&Semaphore`, bound as an `Arc`, and [imported](crate::Semaphore::import) from the handle that the
-/// other API exports. Order, values by launch, the third argument, and what a launch without an answer does are as of [`wait_value`]:
-/// launch `n` waits for `first + n` on a timeline. `wait_semaphore(&semaphore);` and `signal(&semaphore);` are for semaphores that are
-/// signalled or not; on a timeline they begin with 1. A signal whose value is not ahead of that of the launch before is an error, too.
+/// The semaphore is a host value `&Semaphore`, bound as an `Arc` and [imported](crate::Semaphore::import)
+/// from a handle that the other API exported. Order, values by launch, the third argument and unanswered
+/// launches are like those of [`wait_value`]: launch `n` waits for `first + n` on a timeline.
+/// `wait_semaphore(&semaphore);` and `signal(&semaphore);` are for binary semaphores; on a timeline they
+/// start with 1. A signal whose value is not ahead of the previous launch's is an error, too.
 ///
 /// ```no_run
 /// use cuweave::prelude::*;
@@ -229,25 +240,25 @@ pub fn signal(semaphore: impl InGraphFunctions) {
 
 /// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
 ///
-/// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`,
-/// `max`, `and`, `or` or `xor`) of one type to the buffer, at the scope of the device or wider, and do not use its
-/// results. All others are ordered as they are written; in explicit order the build refuses them.
+/// Two such launches are not ordered if the PTX shows that they commute: both apply only one reduction
+/// (`add`, `min`, `max`, `and`, `or` or `xor`) of one type to the buffer, at device scope or wider, and do
+/// not use its results. All others run in program order; in explicit order the build refuses them.
 pub fn atomic<B: UpdatedByAtomics>(buffer: B) -> B::Argument {
     buffer.by_atomics()
 }
 
-/// `record(layer.inner)` is the argument of a graph function for a record in a record, or for a list in one.
+/// `record(layer.inner)` passes a record inside of a record, or a list inside of one, to a graph function.
 ///
-/// A graph function does not see the fields of a record: `layer.inner` alone is a scalar, and `&layer.inner` whatever the
-/// record says that it is.
+/// A graph function does not see the fields of a record: `layer.inner` alone is a scalar, and `&layer.inner`
+/// has the type that the record declares.
 ///
 /// As a statement, `record(&event);` records an event: see [`wait`].
 pub fn record(only: impl InGraphFunctions) {
     only.never()
 }
 
-/// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
-/// `.maxntid` says so. `n = 0` is an error.
+/// `kernel[per_item(n)](..)` launches one thread for each of `n` items, in blocks of 256 threads, or fewer if
+/// the kernel's `.maxntid` requires it. `n = 0` is an error.
 pub fn per_item<N: Items>(n: N) -> N::Config {
     n.per_item()
 }
@@ -258,21 +269,21 @@ pub fn per_item<N: Items>(n: N) -> N::Config {
 #[derive(Debug)]
 pub enum __Prelude {}
 
-/// Items about the words that no prelude brings into scope.
+/// Items for the words of the language that no prelude brings into scope.
 pub(crate) mod language {
-    /// An argument of the words that are allowed in graph functions only: no type is one, so nothing can call them.
+    /// An argument of words that are allowed only in graph functions. No type implements it, so nothing can call them.
     #[diagnostic::on_unimplemented(
         message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal` and `atomic` are words of graph functions",
         label = "not in a graph function",
         note = "write `#[cuweave::graph]` before the function"
     )]
     pub trait InGraphFunctions {
-        /// Returns no value.
+        /// Never returns: no type implements the trait.
         fn never<T>(&self) -> T;
     }
 
-    /// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros
-    /// have a namespace of their own, so they collide with no module, type or function of the program.
+    /// The words as macros, for programs that do not import them: generated code refers to each word that a function
+    /// uses. Macros have their own namespace, so they cannot collide with a module, type or function of the program.
     pub mod found {
         macro_rules! words {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };

@@ -1,22 +1,22 @@
 //! The reference of the language: every form, with an example that is compiled and run.
 //!
 //! - [`kernels`]: `#[kernels]`, the types of parameters, and the check against the PTX;
-//! - [`graphs`]: `#[graph]`, the table of arguments and of what binds to them, results, options;
+//! - [`graphs`]: `#[graph]`, the table of arguments and what binds to them, results, options;
 //! - [`statements`]: memory, ranges, launches and their configurations, explicit order;
 //! - [`structure`]: blocks, loops, choices, calls, records and lists;
 //! - [`device`]: `if`, `while` and `match` that the device decides;
 //! - [`host`]: host statements, events, flags and semaphores;
 //! - [`calls`]: `#[call]`, library calls;
-//! - [`execs`]: launches, the setters that there are, and those that there are not;
+//! - [`execs`]: launches, the setters that exist, and the ones that do not;
 //! - [`reports`]: the words of `report()`;
-//! - [`unified_memory`]: memory that host and device share; [`multicast`]: memory of several devices under one address; [`rules`]: the driver's
-//!   rules of both, and what becomes of each;
-//! - [`builder`]: the same forms as calls, for graphs that are known when the program runs;
+//! - [`unified_memory`]: memory that host and device share; [`multicast`]: memory of several devices under
+//!   one address; [`rules`]: the driver's rules for both, and how each is enforced;
+//! - [`builder`]: the same forms as method calls, for graphs that are known only at run time;
 //! - [`attributes`]: all attributes in one table;
-//! - [`grammar`]: all of it in one table.
+//! - [`grammar`]: the whole language in one table.
 //!
-//! The words themselves are documented in the [`prelude`](crate::prelude), errors in [`codes`](crate::codes). The [`guide`](crate::guide) is for
-//! first steps.
+//! The words of the language are documented in the [`prelude`](crate::prelude), errors in
+//! [`codes`](crate::codes). For first steps see the [`guide`](crate::guide).
 
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/reference/kernels.md")]

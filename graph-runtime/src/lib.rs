@@ -1,4 +1,4 @@
-//! The runtime: graph functions become graphs of the driver, and are launched.
+//! The runtime: turns graph functions into the driver's graphs and launches them.
 //!
 //! ```text
 //! arguments --bind--> operands --build--> nodes = Graph --instantiate--> Exec --launch-->
@@ -6,22 +6,22 @@
 //!
 //! Its rooms, from the lowest floor up; each imports only those before it (`tests/repository/layers.rs` checks it):
 //!
-//! - `cuda`: the driver's calls and handles, the one room with `unsafe`;
-//! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
-//!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
+//! - `cuda`: the driver's calls and handles, the only module with `unsafe`;
+//! - `waits`, `watch`, `ranges`, `error`, `context`, `token`: how streams and the host wait, memory in
+//!   reserved address ranges, the error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the properties of launches;
-//! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
-//! - `build`: checks, the plan, and the nodes;
+//! - `statements`: the values of statements by kind, and the parameters of their nodes;
+//! - `build`: the checks, the plan, and the nodes;
 //! - `certificate`: the certificate of a graph;
 //! - `exec`: graphs and execs;
-//! - `builder`: graphs that are known only when the program runs.
+//! - `builder`: graphs that are known only at run time.
 //!
-//! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
-//! say why.
+//! No memory is used after it is freed, whatever safe code drops, forgets or moves. `bind/operand.rs` and
+//! `bind/output.rs` give the argument.
 
 #![deny(unsafe_code)]
-// What is kept for reports and profiles is read by them alone.
+// Without reports and profiles, some of the data kept for them is never read.
 #![cfg_attr(not(feature = "inspect"), allow(dead_code))]
 #![deny(missing_debug_implementations)]
 #![deny(
@@ -80,7 +80,7 @@ pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};
 pub use kernels::{CodeCache, Loaded, set_code_cache};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 
-/// The items that generated code names. Nothing here is for users, and all of it may change.
+/// The items that generated code refers to. Not for users; all of it may change.
 pub mod private {
     pub use crate::bind::{
         Absent, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,

@@ -1,4 +1,4 @@
-//! The device's graph pool, from which alloc nodes allocate.
+//! The device's graph pool: the driver allocates the memory of alloc nodes from it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::context;
 use crate::cuda;
 use crate::error::Result;
 
-/// The memory that the device's graph pool holds, in bytes, over all graphs of the process.
+/// The memory in the device's graph pool in bytes, over all graphs of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphPool {
@@ -22,7 +22,7 @@ pub struct GraphPool {
     pub reserved_high: u64,
 }
 
-/// Returns the memory that the device's graph pool holds.
+/// Returns the memory in the device's graph pool.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub struct GraphPool {
 pub fn graph_pool(ctx: &Arc<CudaContext>) -> Result<GraphPool> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
-    // CUgraphMem_attribute
+    // The numbers are those of `CUgraphMem_attribute`.
     let ask = |attribute| driver.graph_memory(ctx.cu_device(), attribute);
     Ok(GraphPool { used: ask(0)?, used_high: ask(1)?, reserved: ask(2)?, reserved_high: ask(3)? })
 }

@@ -1,8 +1,9 @@
-//! Device memory that the runtime owns, in ranges of addresses that are reserved once and grow in place.
+//! Device memory of the runtime, in address ranges that are reserved once and grow in place.
 //!
-//! Memory is mapped before the first node names it, and growth maps the new part only, so nodes keep their addresses.
-//! Unmapping is a host call that does not wait for launches. So a range that launches may still use is kept in a list with
-//! the events of those launches, and is unmapped when a later call of the runtime finds them complete.
+//! Memory is mapped before the first node uses it, and growth maps only the new part, so nodes keep their
+//! addresses. Unmapping is a host call that does not wait for launches. A range that launches may still use
+//! therefore goes into a list, with the events of those launches. A later call of the runtime unmaps it once
+//! these events are complete.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,23 +14,23 @@ use cudarc::driver::CudaContext;
 use super::cuda::{Context, Driver, Failure, Outcome, record};
 use super::waits::{self, OwnedEvent};
 
-/// A reserved range of addresses, mapped from its start. Its drop unmaps the memory.
+/// A reserved address range, mapped from its start. Dropping it unmaps the memory.
 #[derive(Debug)]
 pub(crate) struct Range {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     device: c_int,
-    /// The other devices that have access.
+    /// The other devices with access.
     others: Vec<c_int>,
     start: u64,
-    /// The number of reserved bytes; 0 once the range is retired or leaked.
+    /// The number of reserved bytes; 0 after the range was retired or leaked.
     reserved: u64,
     mapped: u64,
     step: u64,
 }
 
 impl Range {
-    /// Reserves addresses for up to `bytes` bytes in a context, which must be current.
+    /// Reserves addresses for `bytes` bytes. `ctx` must be current.
     pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<Range> {
         let device = ctx.cu_device();
         let step = driver.granularity(device)?;
@@ -39,12 +40,12 @@ impl Range {
         Ok(Range { driver, ctx, device, others, start, reserved, mapped: 0, step })
     }
 
-    /// Reserves as many bytes of addresses as the device has memory.
+    /// Reserves an address range as large as the device's memory.
     pub fn of_device(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Range> {
         Range::new(driver, ctx, driver.total_memory(ctx.cu_device())?)
     }
 
-    /// Gives other devices access to the memory that is mapped from now on.
+    /// Gives other devices access to memory that is mapped after this call.
     pub fn share(&mut self, others: Vec<c_int>) {
         self.others = others;
     }
@@ -59,8 +60,9 @@ impl Range {
         self.mapped
     }
 
-    /// Maps memory until at least `bytes` bytes are mapped. If the device has no memory left, retired ranges are unmapped
-    /// first, which waits for their launches. A request of more bytes than are reserved exceeds the memory of the device.
+    /// Grows the mapped part to at least `bytes` bytes. If the device is out of memory, waits for the
+    /// launches that use retired ranges, unmaps these ranges and tries again. Fails if more bytes are
+    /// requested than are reserved.
     pub fn grow(&mut self, bytes: u64) -> Outcome<()> {
         if bytes <= self.mapped {
             return Ok(());
@@ -74,7 +76,7 @@ impl Range {
             if !failure.is_out_of_memory() || !settle(self.driver) {
                 return Err(failure);
             }
-            // The retired ranges may include those of other contexts.
+            // Unmapping retired ranges may have made another context current.
             self.driver.enter(Context::of(&self.ctx))?;
             map()
         })?;
@@ -82,7 +84,7 @@ impl Range {
         Ok(())
     }
 
-    /// Unmaps the memory once the launches recorded by these events are complete: now, or in a later call.
+    /// Unmaps the memory when the launches recorded by these events are complete: now or in a later call.
     pub fn retire(self, uses: Vec<Arc<OwnedEvent>>) {
         let mut list = lock();
         list.push(Retired { range: self, uses });
@@ -104,7 +106,7 @@ impl Drop for Range {
             return;
         }
         let unmapped = if mapped == 0 { Ok(()) } else { driver.relaxed(|| driver.unmap(start, mapped)) };
-        // The call fails if memory is still mapped.
+        // Fails if memory is still mapped, so the first failure is the one to report.
         let freed = driver.free_addresses(start, reserved);
         if let Err(failure) = unmapped.and(freed) {
             record(&self.ctx, failure);
@@ -119,7 +121,7 @@ struct Retired {
 }
 
 impl Retired {
-    /// Drops the events of completed launches. Returns true if none is left.
+    /// Drops the events of completed launches. Returns true if no event is left.
     fn is_over(&mut self) -> bool {
         let driver = self.range.driver;
         if !waits::enter(driver, &self.range.ctx) {
@@ -135,14 +137,14 @@ impl Retired {
 
 static RETIRED: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
 
-/// The length of the list, readable without its lock.
+/// The length of `RETIRED`, readable without its lock.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
 fn lock() -> std::sync::MutexGuard<'static, Vec<Retired>> {
     RETIRED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Unmaps the ranges in the list that are not in use any more. May change the current context.
+/// Unmaps the retired ranges that are no longer in use. May change the current context.
 pub(crate) fn collect() {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return;
@@ -151,11 +153,11 @@ pub(crate) fn collect() {
     let over: Vec<Retired> = list.extract_if(.., Retired::is_over).collect();
     PENDING.store(list.len(), Ordering::Relaxed);
     drop(list);
-    // The lock is released before unmapping.
+    // Unmaps outside of the lock.
     drop(over);
 }
 
-/// Waits for the launches that use the ranges in the list, and unmaps the ranges. Returns true if there were any.
+/// Waits for the launches that use retired ranges and unmaps the ranges. Returns true if there were any.
 fn settle(driver: &Driver) -> bool {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return false;
@@ -163,7 +165,7 @@ fn settle(driver: &Driver) -> bool {
     for retired in lock().iter() {
         if waits::enter(driver, &retired.range.ctx) {
             for used in &retired.uses {
-                // On failure the range stays in the list.
+                // After a failure the range stays in the list.
                 let _ = driver.synchronize_event(used.raw());
             }
         }

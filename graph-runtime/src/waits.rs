@@ -1,12 +1,12 @@
-//! Waits: every wait that safety depends on is a driver call of the runtime's own. Its failure is returned or, if that is
-//! impossible, replaced by a wait on the host.
+//! Waits. Every wait on which safety depends is a driver call of the runtime's own. Its failure is returned
+//! or, where that is impossible, made up for by a wait on the host.
 //!
-//! No wait goes through cudarc, whose calls store their failures and do nothing while an earlier failure is stored. The
-//! host waits for an event, else for the stream that recorded it, else for the whole context. If all of these fail, memory
-//! is leaked instead of freed, and modules stay loaded.
+//! No wait goes through cudarc, whose calls store their failures and do nothing while an earlier failure is
+//! stored. The host waits for an event, or else for the stream that recorded it, or else for the whole
+//! context. If all of these fail, memory is leaked instead of freed, and modules stay loaded.
 //!
-//! A capturing stream can neither wait nor record an event: both would become part of the capture, or invalidate it. Then
-//! the host waits.
+//! A capturing stream can neither wait for nor record an event: either would become part of the capture or
+//! invalidate it. The host waits instead.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::ThreadId;
@@ -15,7 +15,7 @@ use cudarc::driver::{CudaContext, CudaStream};
 
 use super::cuda::{Context, Driver, Event, Outcome, Stream, record};
 
-/// An event that lives as long as someone may wait for it.
+/// An event that lives until nobody can wait for it any more.
 #[derive(Debug)]
 pub struct OwnedEvent {
     driver: &'static Driver,
@@ -24,12 +24,12 @@ pub struct OwnedEvent {
 }
 
 impl OwnedEvent {
-    /// Creates an event in a context, which must be current.
+    /// Creates an event. `ctx` must be current.
     pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedEvent> {
         Ok(OwnedEvent { driver, ctx: ctx.clone(), event: driver.create_event()? })
     }
 
-    /// Creates an event with timing in a context, which must be current.
+    /// Creates an event with timing. `ctx` must be current.
     pub fn timing(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedEvent> {
         Ok(OwnedEvent { driver, ctx: ctx.clone(), event: driver.create_timing_event()? })
     }
@@ -49,10 +49,10 @@ impl Drop for OwnedEvent {
     }
 }
 
-/// Makes the context current in a drop, which cannot return a failure. Returns true if it is current.
+/// Makes the context current in a drop, where a failure cannot be returned. Returns true if it is current.
 pub(crate) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
     let context = Context::of(ctx);
-    // Tried a second time, since the handles of default streams refer to the current context.
+    // Tried a second time, because the handles of default streams refer to the current context.
     let entered = driver.enter(context).or_else(|_| driver.enter(context));
     entered.map_err(|failure| record(ctx, failure)).is_ok()
 }
@@ -61,13 +61,13 @@ pub(crate) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
 pub(crate) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_capturing(stream) {
         Ok(false) => driver.wait(stream, event),
-        // The query of the legacy default stream fails while a stream that it waits for is capturing.
+        // The query fails for the legacy default stream while a stream that synchronizes with it is capturing.
         _ => driver.synchronize_event(event),
     }
 }
 
-/// Does the same as [`order`] for an event that others record, too: an event that was last recorded in a capture is not
-/// waited for. Must be called in [`Driver::relaxed`].
+/// Like [`order`], for an event that others record, too. An event that was last recorded in a capture is
+/// ignored. Must be called in [`Driver::relaxed`].
 pub(crate) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_over(event) {
         Ok(true) => Ok(()),
@@ -77,7 +77,7 @@ pub(crate) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outco
     }
 }
 
-/// Does the same as [`order`], and waits on the host if the device cannot.
+/// Like [`order`], but falls back to a wait on the host if the device cannot wait.
 pub(crate) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     order(driver, stream, event).or_else(|_| on_host(driver, event, None))
 }
@@ -85,7 +85,7 @@ pub(crate) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<(
 /// Waits on the host for `event`, which was recorded in `stream`.
 pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
     let waited = driver.synchronize_event(event).or_else(|failure| match stream {
-        // On another thread the per-thread handle is another stream.
+        // On another thread, the per-thread handle is a different stream.
         Some(stream) if !stream.is_per_thread() && driver.is_capturing(stream) == Ok(false) => {
             driver.synchronize(stream).or_else(|_| driver.synchronize_context())
         }
@@ -94,7 +94,7 @@ pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> 
     over(waited)
 }
 
-/// Converts the result of a wait on the host: in a context that a fault has ended, all work is complete.
+/// Converts the result of a wait on the host to success if a fault ended the context: all work is then complete.
 pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
     match waited {
         Err(failure) if failure.ends_the_context() => Ok(()),
@@ -102,12 +102,12 @@ pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
     }
 }
 
-/// The identity of a stream for the lifetime of the process. Handles are not one: they are reused, and one of them is a
-/// different stream on each thread.
+/// The identity of a stream, unique in the process. Handles do not identify streams: they are reused, and the
+/// per-thread handle is a different stream on each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamKey {
     pub raw: Stream,
-    /// `None` if the driver does not support the query: such a key [is](StreamKey::is) no other.
+    /// `None` if the driver does not support the query. Such a key [is](StreamKey::is) not equal to any other.
     id: Option<u64>,
     thread: Option<ThreadId>,
 }
@@ -134,7 +134,7 @@ pub(crate) struct HeldStream {
 }
 
 impl HeldStream {
-    /// Keeps a stream alive, identified as on this thread.
+    /// Keeps a stream alive. A per-thread default stream is identified as this thread's.
     pub fn of(stream: &Arc<CudaStream>) -> HeldStream {
         let thread = Stream::of(stream).is_per_thread().then(|| std::thread::current().id());
         HeldStream { stream: stream.clone(), thread }
@@ -155,7 +155,7 @@ impl HeldStream {
         Context::of(self.stream.context())
     }
 
-    /// Returns true if both are the same stream. The handles of the default streams are those of every context.
+    /// Returns true if both are the same stream. Default streams have the same handle in every context.
     pub fn is(&self, other: &HeldStream) -> bool {
         self.raw() == other.raw() && self.thread == other.thread && self.context() == other.context()
     }
@@ -173,8 +173,8 @@ impl HeldStream {
     }
 }
 
-/// A stream of the runtime's own in a context, shared while someone holds it: for memory that no stream of the user owns,
-/// and for frees that the user's stream cannot do. It is not created by cudarc, which would count it.
+/// An internal stream of a context, shared by all its holders. It serves memory that no stream of the user
+/// owns, and frees that the user's stream cannot do. Not created by cudarc, which would count it.
 #[derive(Debug)]
 pub(crate) struct SideStream {
     driver: &'static Driver,
@@ -183,14 +183,14 @@ pub(crate) struct SideStream {
 }
 
 impl SideStream {
-    /// Returns the stream of a context, which must be current.
+    /// Returns the internal stream of a context, which must be current.
     pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Arc<SideStream>> {
         static ALL: Mutex<Vec<(Context, Weak<SideStream>)>> = Mutex::new(Vec::new());
         let context = Context::of(ctx);
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
         if let Some(side) = known {
-            // A wait for a captured event can have added the stream to a capture. Then it is abandoned.
+            // A wait for a captured event may have added the stream to a capture. It is then abandoned.
             if !driver.is_capturing(side.raw)? {
                 return Ok(side);
             }
@@ -221,8 +221,8 @@ impl Drop for SideStream {
     }
 }
 
-/// Returns the stream that represents a stream beyond the current call: for the per-thread default stream, which is a
-/// different stream on each thread, the legacy default stream, which is ordered with it on every thread.
+/// Returns a stream that can stand for `stream` after the current call. For the per-thread default stream, which
+/// differs from thread to thread, this is the legacy default stream, which is ordered with it on every thread.
 pub(crate) fn home(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
     if Stream::of(stream).is_per_thread() { stream.context().default_stream() } else { stream.clone() }
 }

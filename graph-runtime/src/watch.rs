@@ -1,5 +1,7 @@
-//! Waits of the host that may be behind a launch with collectives. Meanwhile the communicators of such launches are asked for errors, so
-//! that a launch that waits for a rank that is gone ends, whoever waits for it.
+//! Watches waits of the host while launches with collectives are in flight.
+//!
+//! A launch may wait for a rank that is gone, and then it never ends. While the host waits, the communicators
+//! of such launches are polled for errors. A communicator that fails is aborted, which ends the launch.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -18,14 +20,14 @@ struct Launched {
     cliques: Vec<Weak<dyn Clique>>,
 }
 
-/// In the order of the launches.
+/// In launch order.
 static ALL: Mutex<Vec<Launched>> = Mutex::new(Vec::new());
 
 fn all() -> MutexGuard<'static, Vec<Launched>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A communicator that is of no use any more, so that what its launch has written is of none.
+/// An aborted communicator. The results of its launch are invalid.
 #[derive(Debug)]
 pub(crate) struct Aborted {
     /// The graph function of the launch.
@@ -33,7 +35,7 @@ pub(crate) struct Aborted {
     pub reason: CommunicatorFault,
 }
 
-/// Notes a launch, which `done` records.
+/// Records a launch with collectives. `done` is its event.
 pub(crate) fn launched(
     done: &Arc<OwnedEvent>,
     contexts: impl Iterator<Item = Context>,
@@ -48,7 +50,7 @@ pub(crate) fn launched(
     all.push(one);
 }
 
-/// Forgets the launches of an exec, which are over.
+/// Forgets the launches of an exec after they are complete.
 pub(crate) fn forget(done: &Arc<OwnedEvent>) {
     all().retain(|known| !Arc::ptr_eq(&known.done, done));
 }
@@ -58,14 +60,15 @@ pub(crate) fn may_be_behind_collectives() -> bool {
     !all().is_empty()
 }
 
-/// A launch that no other one with collectives is in front of.
+/// A launch with collectives that waits for no earlier one.
 struct Running {
     done: Arc<OwnedEvent>,
     function: Arc<str>,
     cliques: Vec<Arc<dyn Clique>>,
 }
 
-/// Returns the launches that are in flight and behind none of the others: launches on one device follow each other.
+/// Returns the launches in flight that do not wait for another one. Launches on the same device run one after
+/// the other.
 fn running(driver: &Driver) -> Vec<Running> {
     let (mut busy, mut running) = (BTreeSet::new(), Vec::new());
     for known in all().iter() {
@@ -81,10 +84,10 @@ fn running(driver: &Driver) -> Vec<Running> {
     running
 }
 
-/// Waits until something is over, or no launch with collectives is in flight: then a wait of the driver ends. Returns the communicator
-/// that has failed meanwhile.
+/// Waits until `over` returns true or no launch with collectives is in flight; a driver's wait can then end.
+/// Returns the communicator that failed meanwhile, if any.
 pub(crate) fn watch(driver: &Driver, over: impl Fn() -> bool) -> Option<Aborted> {
-    /// The time between two questions.
+    /// The interval between two polls.
     const BETWEEN: Duration = Duration::from_millis(1);
     let (mut aborted, mut asked) = (None, None::<Instant>);
     let mut since: Vec<(Arc<OwnedEvent>, Instant)> = Vec::new();
@@ -115,7 +118,7 @@ pub(crate) fn watch(driver: &Driver, over: impl Fn() -> bool) -> Option<Aborted>
     aborted
 }
 
-/// Waits on the host for a stream of a context, which must be current.
+/// Waits on the host for a stream. `ctx` must be current.
 pub(crate) fn synchronize(
     driver: &'static Driver,
     ctx: &Arc<CudaContext>,

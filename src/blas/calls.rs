@@ -1,4 +1,4 @@
-//! The library calls of this module.
+//! The library calls of this module: each enqueues a product in the stream that is captured.
 
 #![allow(unsafe_code)]
 
@@ -14,9 +14,11 @@ use super::handle::Blas;
 use super::kernels::Operands;
 use super::product::{Product, Writes};
 
-/// c = a · b: row-major matrices without gaps, a of m rows and k columns, b of k rows and n columns, c of m rows and n columns.
+/// c = a · b for row-major matrices without gaps: a has m rows and k columns, b has k rows and n columns, and
+/// c has m rows and n columns.
 ///
-/// `gemm(&blas, &a, &b, &mut c, m, n, k);` with `m`, `n` and `k` of type `u32`. Other layouts, batches and scaling: [`matmul`](mod@matmul).
+/// `gemm(&blas, &a, &b, &mut c, m, n, k);` with `m`, `n` and `k` of type `u32`. For other layouts, batches
+/// and scaling see [`matmul`](mod@matmul).
 #[crate::call]
 pub unsafe fn gemm<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
@@ -33,7 +35,7 @@ pub unsafe fn gemm<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &Product::row_major(m, n, k), Writes::All, &operands)
 }
 
-/// y = a · x: a row-major matrix of m rows and n columns, without gaps, and vectors of n and of m elements.
+/// y = a · x for a row-major matrix of m rows and n columns without gaps, and vectors of n and of m elements.
 ///
 /// `gemv(&blas, &a, &x, &mut y, m, n);` with `m` and `n` of type `u32`.
 #[crate::call]
@@ -51,9 +53,10 @@ pub unsafe fn gemv<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &Product::row_major(m, 1, n), Writes::All, &operands)
 }
 
-/// c = α · a · b with an activation, for one or many products of any layout without gaps in c, which is all written.
+/// c = activation(α · a · b), for one product or a batch, in any layout. c must have no gaps; all of it is written.
 ///
-/// `matmul(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n, k).b_transposed().alpha(0.125)`.
+/// `matmul(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n,
+/// k).b_transposed().alpha(0.125)`.
 #[crate::call]
 pub unsafe fn matmul<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
@@ -68,7 +71,7 @@ pub unsafe fn matmul<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &product, Writes::All, &operands)
 }
 
-/// c = α · a · b + β · c with an activation, for one or many products of any layout. Elements of c between those of the product stay.
+/// c = activation(α · a · b + β · c), for one product or a batch, in any layout. Elements in gaps of c are unchanged.
 ///
 /// `matmul_into(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n, k).beta(1.0)`.
 #[crate::call]
@@ -85,10 +88,11 @@ pub unsafe fn matmul_into<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &product, Writes::Some, &operands)
 }
 
-/// c = activation(α · a · b + bias), with an element of the bias for each column of a row-major c, for each row of a column-major
-/// one. All members of a batch take the same bias; c has no gaps and is all written.
+/// c = activation(α · a · b + bias). The bias has one element per column of a row-major c, or per row of a
+/// column-major one. All members of a batch use the same bias. c must have no gaps; all of it is written.
 ///
-/// `matmul_bias(&blas, &a, &b, &bias, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n, k).gelu()`.
+/// `matmul_bias(&blas, &a, &b, &bias, &mut c, product);` with a [`Product`], such as `Product::row_major(m,
+/// n, k).gelu()`.
 #[crate::call]
 pub unsafe fn matmul_bias<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
@@ -104,7 +108,8 @@ pub unsafe fn matmul_bias<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &product, Writes::All, &operands)
 }
 
-/// c = activation(α · a · b + β · c + bias), as [`matmul_bias`](mod@matmul_bias) and [`matmul_into`](mod@matmul_into).
+/// c = activation(α · a · b + β · c + bias): [`matmul_bias`](mod@matmul_bias) combined with
+/// [`matmul_into`](mod@matmul_into).
 #[crate::call]
 pub unsafe fn matmul_bias_into<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
@@ -120,7 +125,7 @@ pub unsafe fn matmul_bias_into<T: Element, C: ResultOf<T>>(
     blas.run::<T, C>(stream, &product, Writes::Some, &operands)
 }
 
-/// Returns the addresses that a call is given.
+/// Returns the addresses of a call's arguments.
 fn operands<T, C>(
     stream: &CallStream,
     a: &CudaView<'_, T>,

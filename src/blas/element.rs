@@ -1,6 +1,6 @@
 //! The element types of products.
 
-/// An element type, as cuBLAS and the kernels tell them apart.
+/// An element type, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `f32`
@@ -23,7 +23,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type in which products of such elements are summed: `f64` for `f64`, `f32` for all others.
+    /// Returns the type in which products of such elements are accumulated: `f64` for `f64`, `f32` for all others.
     pub const fn summed(self) -> Kind {
         match self {
             Kind::F64 => Kind::F64,
@@ -46,7 +46,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// An element type of matrices: `f32`, `f64`, and with the feature `half` also `half::f16` and `half::bf16`.
+/// An element type of matrices: `f32`, `f64` and, with the feature `half`, also `half::f16` and `half::bf16`.
 #[diagnostic::on_unimplemented(
     message = "products of matrices of `{Self}` are not known",
     label = "elements are `f32` or `f64`, and `half::f16` or `half::bf16` with feature `half`"
@@ -57,7 +57,7 @@ pub trait Element: sealed::Sealed + Copy + 'static {
     const KIND: Kind;
 }
 
-/// An element type in which products of matrices of `T` are stored: `T` itself, and `f32` for `f16` and `bf16`.
+/// A type in which products of matrices of `T` can be stored: `T` itself, and `f32` for `f16` and `bf16`.
 #[diagnostic::on_unimplemented(
     message = "products of matrices of `{T}` are not stored as `{Self}`",
     label = "the result has elements of type `{T}`, or of `f32` where those have 16 bits"

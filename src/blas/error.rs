@@ -1,4 +1,4 @@
-//! The errors of products.
+//! The errors of matrix products.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use cudarc::driver::DriverError;
 
 use super::product::Misshapen;
 
-/// An error of this module. Its text is what both `Display` and `Debug` print.
+/// An error of this module. `Display` and `Debug` print the same text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Reason);
 
@@ -48,7 +48,7 @@ impl Error {
         Error(Reason::OtherLibrary)
     }
 
-    /// Returns the status that cuBLAS or cuBLASLt returned: `None` for every other error.
+    /// Returns the status that cuBLAS or cuBLASLt returned, or `None` for other errors.
     #[must_use]
     pub fn cublas_status(&self) -> Option<u32> {
         match self.0 {
@@ -57,7 +57,7 @@ impl Error {
         }
     }
 
-    /// Returns true if cuBLAS cannot be used: it cannot be loaded, or the driver is the simulated one.
+    /// Returns true if cuBLAS cannot be used: it cannot be loaded, or the driver is the simulator.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self.0, Reason::Missing(_) | Reason::Simulated)
@@ -70,7 +70,7 @@ impl From<DriverError> for Error {
     }
 }
 
-/// The error of a call of your own by cudarc's bindings: `status.result()?`.
+/// Converts the error of your own calls through cudarc's bindings: `status.result()?`.
 impl From<CublasError> for Error {
     fn from(error: CublasError) -> Error {
         Error(Reason::Status { call: None, status: error.0 as u32 })

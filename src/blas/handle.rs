@@ -1,4 +1,8 @@
-//! `Blas`: the handles of cuBLAS and cuBLASLt, or kernels of ours in their place.
+//! `Blas`: the handles of cuBLAS and cuBLASLt, or cuweave's own kernels instead.
+//!
+//! A product's algorithm is chosen when its scratch size is requested, before anything is captured, and cached by
+//! its `Problem`. `run` enqueues the product with cuBLASLt, or with `kernels` if cuBLASLt is missing or has no
+//! algorithm.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,19 +25,19 @@ use super::lt::{Lt, Plan, Problem};
 use super::product::{Product, Writes};
 use super::raw::{Handle, Raw};
 
-/// Products of matrices on a device: by cuBLASLt, or by kernels of cuweave's.
+/// Matrix products on a device, by cuBLASLt or by cuweave's own kernels.
 ///
-/// A graph function takes it as the host value `blas: &Blas`, and passes it to the calls of this module. It is made before any
-/// graph; several threads may build graphs with one. Dropping it waits for the work of its context; while another thread captures a
-/// library call, its handles are left alive instead.
+/// A graph function takes it as the host value `blas: &Blas` and passes it to the calls of this module. It must be
+/// created before any graph. Several threads can build graphs with one `Blas`. Dropping it waits for the work of
+/// its context; if another thread is capturing a library call at that time, the handles are leaked instead.
 pub struct Blas {
     ctx: Arc<CudaContext>,
-    /// Loaded when a product needs them, before anything is captured.
+    /// Loaded when a product first needs them, before anything is captured.
     kernels: OnceLock<Kernels>,
     cublas: Option<Cublas>,
     /// The default of [`Product::workspace_limit`].
     limit: u64,
-    /// True once it has said that a product runs on a kernel of ours.
+    /// True after the message that a product runs on one of cuweave's kernels.
     said: AtomicBool,
 }
 
@@ -52,8 +56,8 @@ impl fmt::Debug for Blas {
 }
 
 impl Blas {
-    /// Products by cuBLAS, or by kernels of cuweave's on the simulated driver and where cuBLAS cannot be loaded: they have the same
-    /// meaning and are many times slower, so standard error says it once.
+    /// Returns products by cuBLAS. On the simulator, or if cuBLAS cannot be loaded, they run on cuweave's own kernels
+    /// instead. These give the same results but are many times slower, so a message on standard error says so once.
     ///
     /// # Errors
     ///
@@ -71,11 +75,11 @@ impl Blas {
         }
     }
 
-    /// Products by cuBLAS.
+    /// Returns products by cuBLAS.
     ///
     /// # Errors
     ///
-    /// cuBLAS cannot be loaded: the error says what to install. Those of the driver and of cuBLAS.
+    /// cuBLAS cannot be loaded: the error says what to install. The errors of the driver and of cuBLAS.
     pub fn cublas(ctx: &Arc<CudaContext>) -> Result<Blas, Error> {
         ctx.bind_to_thread()?;
         let driver = if is_simulated() { None } else { Some(driver_version()?) };
@@ -95,8 +99,9 @@ impl Blas {
         })
     }
 
-    /// Products by kernels of cuweave's: a thread computes an element. The sum over k runs in order, in parts of 128 and more where
-    /// few elements have many terms; in `f64` for `f64` and in `f32` for all others, rounded once at the end.
+    /// Returns products by cuweave's own kernels: one thread per element. The sum over k is in order; where
+    /// few elements have long sums, k is split into parts of at least 128. Accumulates in `f64` for `f64` and
+    /// in `f32` for all others, and rounds once at the end.
     ///
     /// # Errors
     ///
@@ -106,24 +111,25 @@ impl Blas {
         Ok(Blas { ctx: ctx.clone(), kernels, cublas: None, limit: limit(ctx)?, said: AtomicBool::new(false) })
     }
 
-    /// Returns the version of cuBLASLt, 130100 for 13.1.0: `None` if products run on kernels of cuweave's.
+    /// Returns the version of cuBLASLt, 130100 for 13.1.0. `None` if products run on cuweave's own kernels.
     #[must_use]
     pub fn cublas_version(&self) -> Option<usize> {
         self.cublas.as_ref().map(|cublas| cublas.library.version)
     }
 
-    /// Returns the bytes of scratch for a call of plain cuBLAS of this size, which cannot be asked: 32 MiB from compute capability
-    /// 9.0 on, 4 MiB before. For calls of your own, with [`Blas::handle`].
+    /// Returns the scratch bytes for a call of plain cuBLAS of this size, in your own calls with
+    /// [`Blas::handle`]. cuBLAS does not report its needs, so this is a fixed size: 32 MiB from compute
+    /// capability 9.0 on, 4 MiB before.
     #[must_use]
     pub fn workspace(&self, m: u32, n: u32, k: u32) -> u64 {
         if self.cublas.is_none() || m == 0 || n == 0 || k == 0 { 0 } else { self.limit }
     }
 
-    /// Locks the handle of cuBLAS for a call of your own, and gives it the stream and the workspace of that call.
+    /// Locks the handle of cuBLAS for your own call and sets the stream and the workspace of that call.
     ///
     /// # Errors
     ///
-    /// There is no cuBLAS; what it returns.
+    /// There is no cuBLAS; the errors of cuBLAS.
     pub fn handle(
         &self,
         stream: &CallStream,
@@ -135,21 +141,22 @@ impl Blas {
         Handle::new(cublas.library, raw, stream, workspace)
     }
 
-    /// Returns the handle of cuBLASLt, which several threads may use at a time: `None` if there is no cuBLAS.
+    /// Returns the handle of cuBLASLt, which several threads can use concurrently. `None` if there is no cuBLAS.
     #[must_use]
     pub fn lt_handle(&self) -> Option<cublasLtHandle_t> {
         self.cublas.as_ref().map(|cublas| cublas.lt.raw())
     }
 
-    /// Returns the bytes of scratch of a product with factors of `T` and a result of `C`, behind which a bias is added or not. Its
-    /// algorithm is chosen and kept. 0 for a product whose layout is wrong: its call says so.
+    /// Returns the scratch bytes of a product with factors of type `T` and a result of type `C`. `bias` is
+    /// true if a bias is added. The product's algorithm is chosen and kept. Returns 0 for a product with an
+    /// invalid layout, which its call reports.
     #[must_use]
     pub fn scratch<T: Element, C: ResultOf<T>>(&self, product: &Product, bias: bool) -> u64 {
         self.prepared(product, kinds::<T, C>(), bias)
     }
 
-    /// Chooses the algorithm of a product, loads what its call will need, and returns the bytes of its scratch. Failures are those of
-    /// the call too, which tells them.
+    /// Chooses the algorithm of a product, loads what its call needs, and returns its scratch bytes. Failures
+    /// are not reported here: the call fails for the same reason and reports it.
     fn prepared(&self, product: &Product, kinds: Kinds, bias: bool) -> u64 {
         if product.elements() == 0 || product.check(Writes::Some).is_err() {
             return 0;
@@ -169,13 +176,13 @@ impl Blas {
         if plan.is_empty() { kernels::scratch(&limited, kinds) } else { plan.workspace }
     }
 
-    /// Returns cuBLAS for a product that has terms. Without any, of k = 0 or α = 0, cuBLASLt scales c by β, or does nothing, and leaves
-    /// bias and activation out.
+    /// Returns cuBLAS, unless the product has no terms. For k = 0 or α = 0 cuBLASLt scales c by β or does
+    /// nothing, and ignores bias and activation.
     fn cublas_for(&self, product: &Product) -> Option<&Cublas> {
         self.cublas.as_ref().filter(|_| product.k > 0)
     }
 
-    /// Returns the kernels of ours.
+    /// Returns cuweave's own kernels. Loads them if necessary.
     fn loaded(&self) -> Result<&Kernels, Error> {
         if let Some(kernels) = self.kernels.get() {
             return Ok(kernels);
@@ -235,7 +242,7 @@ impl Blas {
 }
 
 impl Cublas {
-    /// Returns the algorithms of a problem: those chosen before, or what the heuristic answers now.
+    /// Returns the algorithms for a problem: the ones chosen before, or the heuristic's answer now.
     fn plan(&self, ctx: &Arc<CudaContext>, problem: &Problem) -> Result<Arc<Plan>, Error> {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = plans.get(problem) {
@@ -250,7 +257,8 @@ impl Cublas {
 
 impl Drop for Blas {
     fn drop(&mut self) {
-        // An exec that was forgotten may still run the kernels, and cuBLAS waits for the context too. What cannot wait is left alive.
+        // A forgotten exec may still run the kernels, and cuBLAS also waits for the context. If waiting
+        // fails, both are leaked.
         let held = ManuallyDrop::new((self.kernels.take(), self.cublas.take()));
         between_captures(|| wait(&self.ctx).map(|()| drop(ManuallyDrop::into_inner(held))));
     }

@@ -1,4 +1,6 @@
-//! Products by kernels of cuweave's, for where cuBLAS is not, and for what it does not know.
+//! Products by cuweave's own kernels, where there is no cuBLAS and for products that it does not support. One
+//! thread computes an element. If there are few elements, k is split into parts whose sums go to scratch, and a
+//! second kernel adds these up and applies bias and activation.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +21,7 @@ pub(super) struct Kernels {
     module: Arc<CudaModule>,
 }
 
-/// The element types of a product: of its factors, and of its result.
+/// The element types of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Kinds {
     pub factors: Kind,
@@ -27,13 +29,13 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Returns the alignment that all elements have.
+    /// Returns the alignment in bytes that all elements have.
     pub fn alignment(self) -> u64 {
         self.factors.size().min(self.result.size())
     }
 }
 
-/// The addresses of a product.
+/// The addresses of a product's operands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
     pub a: u64,
@@ -63,17 +65,17 @@ struct Parameters {
     activation: u32,
 }
 
-// SAFETY: a struct of C of numbers.
+// SAFETY: a `repr(C)` struct of numbers without padding that the kernels read.
 unsafe impl DeviceRepr for Parameters {}
 
-/// The fewest elements of k in a part.
+/// The minimum length of a part of k.
 const CHUNK: u32 = 128;
-/// The most parts.
+/// The maximum number of parts.
 const PARTS: u32 = 32;
-/// Products of more elements are not cut into parts: their threads are enough.
+/// Products with more elements are not split: they have enough threads.
 const FEW: u64 = 4096;
 
-/// Returns the number of parts that k is cut into.
+/// Returns the number of parts into which k is split.
 fn parts(product: &Product, kinds: Kinds) -> u32 {
     if product.elements() > FEW || product.elements() == 0 {
         return 1;
@@ -87,7 +89,7 @@ fn parts(product: &Product, kinds: Kinds) -> u32 {
     }
 }
 
-/// Returns the bytes of scratch of a product.
+/// Returns the scratch bytes of a product.
 pub(super) fn scratch(product: &Product, kinds: Kinds) -> u64 {
     match parts(product, kinds) {
         1 => 0,
@@ -105,7 +107,7 @@ impl Kernels {
         Ok(self.module.load_function(name)?)
     }
 
-    /// Enqueues a product of some elements.
+    /// Enqueues a product with at least one element.
     pub fn run(
         &self,
         stream: &CallStream,
@@ -122,19 +124,19 @@ impl Kernels {
             let function = self.function(&format!("product_{factors}_{result}"))?;
             let mut launch = stream.launch_builder(&function);
             launch.arg(&parameters).arg(&operands.a).arg(&operands.b).arg(&bias).arg(&operands.c);
-            // SAFETY: the layouts are checked, and the memory is as long as they say.
+            // SAFETY: the layouts are checked, and the memory is as long as they require.
             unsafe { launch.launch(threads(elements)) }?;
             return Ok(());
         }
         let function = self.function(&format!("part_{factors}"))?;
         let mut launch = stream.launch_builder(&function);
         launch.arg(&parameters).arg(&operands.a).arg(&operands.b).arg(&operands.scratch);
-        // SAFETY: as above, and the scratch has an element for each part of each element.
+        // SAFETY: as above; the scratch has one element per part and element.
         unsafe { launch.launch(threads(elements * u64::from(parts))) }?;
         self.finish(stream, product, &parameters, kinds, operands)
     }
 
-    /// Enqueues the bias and the activation of a product that is in c already.
+    /// Enqueues the bias and the activation of a product that is already stored in c.
     pub fn finish_stored(
         &self,
         stream: &CallStream,
@@ -193,7 +195,7 @@ fn parameters(product: &Product, operands: &Operands, parts: u32) -> Parameters 
     }
 }
 
-/// Returns the launch of a thread for each element, or of fewer, which take several.
+/// Returns a launch with one thread per element, or fewer threads that loop.
 fn threads(elements: u64) -> LaunchConfig {
     const BLOCK: u32 = 128;
     let blocks = u32::try_from(elements.div_ceil(u64::from(BLOCK))).unwrap_or(u32::MAX).min(1 << 20);

@@ -1,7 +1,8 @@
-//! cuBLAS and cuBLASLt: loaded when first asked for, kept for ever, never linked.
+//! cuBLAS and cuBLASLt: loaded on first use, kept forever, never linked.
 //!
-//! The functions are resolved here and not by cudarc, which panics where a library or a symbol is missing. Types and constants are
-//! those of cudarc's bindings. Statuses are read as numbers: a newer library may return one that the bindings do not know.
+//! The functions are resolved here and not by cudarc, which panics if a library or a symbol is missing. Types
+//! and constants are cudarc's. Statuses are read as numbers, because a newer library may return one that the
+//! bindings do not know.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +21,7 @@ use libloading::Library as Loaded;
 
 use super::error::Error;
 
-/// An algorithm that the heuristic answers with: cudarc's type, with a status that is a number.
+/// A result of cuBLASLt's heuristic: cudarc's type, but with the status as a number.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heuristic {
@@ -31,7 +32,7 @@ pub(super) struct Heuristic {
     pub reserved: [c_int; 4],
 }
 
-/// The files of one version, open.
+/// The open files of one version.
 struct Files {
     cublas: Loaded,
     lt: Loaded,
@@ -49,9 +50,8 @@ macro_rules! functions {
 
         impl Library {
             fn resolve(files: &Files) -> Result<Library, libloading::Error> {
-                // SAFETY: each symbol is the function of that name, whose C signature is the field's type, with an enum of C for
-                // each `u32`; the files are never closed once this has
-                // succeeded.
+                // SAFETY: each symbol is the function of that name. Its C signature is the field's type, with
+                // a C enum for each `u32`. After success the files are never closed.
                 unsafe {
                     let version = *files.lt.get::<unsafe extern "C" fn() -> usize>(b"cublasLtGetVersion\0")?;
                     Ok(Library {
@@ -92,11 +92,12 @@ functions! {
 }
 
 impl Library {
-    /// Returns the libraries, of a version for a driver with this CUDA version (13000 for 13.0); `None` is the simulated driver.
+    /// Returns the libraries in a version that fits a driver of this CUDA version (13000 for 13.0). `None` is
+    /// the simulator.
     ///
     /// # Errors
     ///
-    /// They cannot be loaded. The first answer is kept.
+    /// They cannot be loaded. The first result is kept.
     pub fn get(driver: Option<i32>) -> Result<&'static Library, Error> {
         static LIBRARY: OnceLock<Result<Library, Error>> = OnceLock::new();
         LIBRARY.get_or_init(|| Library::load(driver)).as_ref().map_err(Clone::clone)
@@ -105,7 +106,7 @@ impl Library {
     fn load(driver: Option<i32>) -> Result<Library, Error> {
         let mut tried = Vec::new();
         for [cublas, lt] in candidates(driver) {
-            // SAFETY: the libraries of these names run no code that asks anything of the process when they are loaded.
+            // SAFETY: loading libraries of these names runs no code with preconditions.
             let opened =
                 unsafe { Loaded::new(&lt).and_then(|lt| Ok(Files { cublas: Loaded::new(&cublas)?, lt })) };
             match opened.and_then(|files| Ok((Library::resolve(&files)?, files))) {
@@ -113,7 +114,7 @@ impl Library {
                     std::mem::forget(files);
                     return Ok(library);
                 }
-                // The text of the loader is behind that of the crate.
+                // The loader's own text is the source of the crate's error.
                 Err(error) => {
                     tried.push(error.source().map_or_else(|| error.to_string(), ToString::to_string))
                 }
@@ -123,8 +124,8 @@ impl Library {
     }
 }
 
-/// Returns the names of both libraries for each version that may fit: first that of a toolkit, which cudarc takes first too, then the
-/// newest. cuBLAS cannot run on the simulated driver; a library of the name that is looked for there is one of the tests'.
+/// Returns the names of both libraries for each version that may fit: first the toolkit's, which cudarc also tries
+/// first, then the newest. cuBLAS cannot run on the simulator; only tests provide a library with the name for it.
 fn candidates(driver: Option<i32>) -> Vec<[String; 2]> {
     let majors: &[&str] = match driver {
         None => return vec![["libcublas_simulated.so".to_owned(), "libcublasLt_simulated.so".to_owned()]],
@@ -143,7 +144,7 @@ fn candidates(driver: Option<i32>) -> Vec<[String; 2]> {
 }
 
 impl Library {
-    /// Checks that cudarc's bindings, whose functions take the handles of this library, have loaded the same version.
+    /// Checks that cudarc's bindings loaded the same version. Their functions get the handles of this library.
     pub fn is_that_of_cudarc(&self) -> Result<(), Error> {
         use cudarc::cublas::sys::{cublasGetProperty, libraryPropertyType_t as Property};
         for property in [Property::MAJOR_VERSION, Property::MINOR_VERSION, Property::PATCH_LEVEL] {

@@ -1,4 +1,6 @@
-//! Products by cuBLASLt: the algorithm is chosen before the capture, with its workspace, and used in it.
+//! Products by cuBLASLt: algorithm and workspace are chosen before the capture, and used in it. The heuristic is
+//! queried for several alignments of the addresses, and a call uses the first algorithm that fits its addresses.
+//! If no algorithm applies bias and activation, a kernel does so afterwards.
 
 #![allow(unsafe_code)]
 
@@ -28,13 +30,13 @@ mod problem;
 use description::Description;
 pub(super) use problem::Problem;
 
-/// The statuses by which the heuristic says that it knows no algorithm.
+/// The statuses with which the heuristic reports that it knows no algorithm.
 const UNKNOWN: [u32; 2] = [7, 15];
-/// The alignments of addresses for which algorithms are asked: that of allocations, which is the heuristic's own default, and that of
-/// vector loads. That of the elements is asked for last.
+/// The address alignments for which algorithms are requested: the alignment of allocations, which is the
+/// heuristic's default, and of vector loads. The alignment of the elements is requested last.
 const ALIGNMENTS: [u64; 2] = [256, 16];
 
-/// The ways to add up parts of k that do not round between them to the type of the result.
+/// The split-k reductions that do not round partial sums to the type of the result.
 const SUMMED: u32 = CUBLASLT_REDUCTION_SCHEME_NONE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
 
 /// A handle of cuBLASLt.
@@ -43,26 +45,26 @@ pub(super) struct Lt {
     handle: cublasLtHandle_t,
 }
 
-// SAFETY: a handle of cuBLASLt may be used by several threads at a time, as its documentation says.
+// SAFETY: several threads may use a cuBLASLt handle concurrently, according to its documentation.
 unsafe impl Send for Lt {}
 // SAFETY: as above.
 unsafe impl Sync for Lt {}
 
 impl Drop for Lt {
     fn drop(&mut self) {
-        // SAFETY: made by `cublasLtCreate`, and not used any more. Its status would come too late.
+        // SAFETY: created by `cublasLtCreate` and not used any more. Nobody could handle its status here.
         let _ = unsafe { (self.library.cublasLtDestroy)(self.handle) };
     }
 }
 
-/// The algorithms of a problem.
+/// The algorithms for a problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    /// Each with the alignment that it needs, the largest first.
+    /// Each with the alignment in bytes that it needs, largest first.
     algorithms: Vec<(u64, cublasLtMatmulAlgo_t)>,
-    /// The bytes of workspace of the first: no other takes more.
+    /// The workspace bytes of the first algorithm. The others need no more.
     pub workspace: u64,
-    /// True if bias and activation are left to a kernel behind the product.
+    /// True if a kernel adds bias and activation after the product.
     pub unfinished: bool,
 }
 
@@ -74,7 +76,7 @@ impl Plan {
         self.algorithms.iter().find(|(alignment, _)| fits(*alignment)).map(|(_, algorithm)| algorithm)
     }
 
-    /// Returns true if cuBLASLt does all of the product at all addresses.
+    /// Returns true if cuBLASLt computes all of the product for operands at any address.
     pub fn does_all(&self, kinds: Kinds) -> bool {
         let any = |(alignment, _): &(u64, _)| *alignment == kinds.alignment();
         !self.unfinished && self.algorithms.iter().any(any)
@@ -91,7 +93,7 @@ struct Preference<'l>(&'l Library, cublasLtMatmulPreference_t);
 
 impl Drop for Preference<'_> {
     fn drop(&mut self) {
-        // SAFETY: made by its call, and not used any more.
+        // SAFETY: created by its call and not used any more.
         let _ = unsafe { (self.0.cublasLtMatmulPreferenceDestroy)(self.1) };
     }
 }
@@ -110,7 +112,8 @@ impl Lt {
         self.handle
     }
 
-    /// Chooses the algorithms of a problem. Where none does all of it, bias and activation are left to a kernel. The context must be current, and no stream of the thread capturing.
+    /// Chooses the algorithms for a problem. If none computes all of it, bias and activation are left to a
+    /// kernel. The context must be current, and no stream of this thread may be capturing.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
         let finished = problem.activation == Activation::None && !problem.bias;
         for unfinished in [false, true] {
@@ -129,7 +132,8 @@ impl Lt {
         Ok(Plan::default())
     }
 
-    /// Asks the heuristic for addresses of an alignment and so many bytes of workspace; `None` if it knows no algorithm.
+    /// Queries the heuristic for an address alignment and a workspace limit, both in bytes. `None` if it
+    /// knows no algorithm.
     fn ask(
         &self,
         problem: &Problem,
@@ -138,7 +142,7 @@ impl Lt {
         workspace: u64,
     ) -> Result<Option<Heuristic>, Error> {
         let [x, y, c, bias] = problem.alignments(alignment);
-        // The heuristic takes the alignment of the bias from its address, and reads nothing through it.
+        // The heuristic derives the alignment of the bias from its address and does not read through it.
         let of = Description::new(self.library, problem, unfinished, (1 << 20) + bias)?;
         let mut raw = null_mut();
         // SAFETY: the pointer is to a local.
@@ -174,7 +178,7 @@ impl Lt {
         };
         let (mut answer, mut count) = (none, 0);
         let [a, b, c] = of.layouts;
-        // SAFETY: all descriptions live; there is room for the one answer that is asked for.
+        // SAFETY: all descriptions are alive, and there is room for the one requested result.
         let status = unsafe {
             (self.library.cublasLtMatmulAlgoGetHeuristic)(
                 self.handle,
@@ -224,8 +228,8 @@ impl Lt {
             0 => null(),
             _ => address(operands.scratch).cast_const(),
         };
-        // SAFETY: the matrices have the memory that their layouts say, the scratch what the algorithm asked for, and the factors α
-        // and β are read before the call returns.
+        // SAFETY: the matrices are as long as their layouts require, the scratch as the algorithm requires,
+        // and the call reads α and β before it returns.
         let status = unsafe {
             (self.library.cublasLtMatmul)(
                 self.handle,

@@ -1,4 +1,4 @@
-//! Products of matrices in graphs: calls of cuBLASLt, captured, with their workspaces planned.
+//! Matrix products in graphs: captured calls of cuBLASLt whose workspaces are planned.
 //!
 //! ```
 //! use cuweave::blas::{Blas, Product, gemm, matmul_bias};
@@ -40,30 +40,33 @@
 //! # }
 //! ```
 //!
-//! - [`gemm`](mod@gemm) and [`gemv`](mod@gemv) take row-major matrices without gaps; [`matmul`](mod@matmul) takes a [`Product`], which has
-//!   layouts, leading dimensions, batches, α and an activation; [`matmul_into`](mod@matmul_into) adds to c;
-//!   [`matmul_bias`](mod@matmul_bias) and [`matmul_bias_into`](mod@matmul_bias_into) add a bias.
-//! - Batches whose operands lie at equal distances are one product, [`Product::batch_strided`]; others are a loop over lists of buffers,
-//!   `matmul(&blas, &a[i], &b[i], &mut c[i], p);`, whose products stand side by side, each with scratch of its own.
-//! - Elements are [`Element`]s, one type for a and b, and for c that or, for 16-bit elements, `f32`. Sums are in `f64` for `f64` and in
-//!   `f32` for all others.
-//! - Lengths, leading dimensions and overlaps are checked when the graph is built. What is wrong is an error of the build that names
-//!   the statement.
-//! - The algorithm of each product and its workspace are chosen by cuBLASLt's heuristic when the graph is built, before anything is
-//!   captured, once for each layout. The workspace is scratch of the call: products that may run side by side never share it, and
-//!   products in order do.
-//! - cuBLAS is loaded when [`Blas::new`] asks for it, and never linked. Where it cannot be loaded, and on the simulated driver,
-//!   kernels of cuweave's compute the same; standard error says so once.
-//! - An element differs from the exact result by at most (2 ε + (k + 4) · ε′) · S. S is the sum of the magnitudes of its terms,
-//!   |α| · Σ |a| · |b| + |β · c| + |bias|; ε is the distance from 1 to the next number of the type of c, and ε′ that of the type of the sums.
-//!   So where terms cancel, the error is one of the last places of the terms, not of the element: cuBLASLt may round to the type of c
-//!   before a bias is added. Parts of k are added up in the type of the sums, also where c has 16 bits: algorithms that add them up in
-//!   c are left out. The kernels of cuweave's round once, at the end.
-//! - cuBLASLt approximates GELU, which adds at most 10⁻⁸ for `f64` and 2⁻⁹ · S for all others. TF32 adds at most 2⁻⁹ · S.
-//! - A product without terms, of k = 0 or α = 0, is β · c with bias and activation. It reads neither a nor b.
-//! - Memory beyond the declared lengths is not touched. Rows or columns with gaps between them are read in vectors of 16 bytes only
-//!   where their length in bytes is a multiple of that, too.
-//! - [`Blas::handle`] lends the handle of plain cuBLAS to calls of your own.
+//! - [`gemm`](mod@gemm) and [`gemv`](mod@gemv) take row-major matrices without gaps. [`matmul`](mod@matmul)
+//!   takes a [`Product`], which has layouts, leading dimensions, batches, α and an activation.
+//!   [`matmul_into`](mod@matmul_into) adds to c. [`matmul_bias`](mod@matmul_bias) and
+//!   [`matmul_bias_into`](mod@matmul_bias_into) add a bias.
+//! - Batches whose operands have constant strides are one product, [`Product::batch_strided`]. For others,
+//!   loop over lists of buffers: `matmul(&blas, &a[i], &b[i], &mut c[i], p);`. These products can run
+//!   concurrently, each with its own scratch.
+//! - Elements are [`Element`]s. a and b have the same type, and c has that type or, for 16-bit elements,
+//!   `f32`. Sums are accumulated in `f64` for `f64` and in `f32` for all others.
+//! - Lengths, leading dimensions and overlaps are checked when the graph is built. The error names the statement.
+//! - cuBLASLt's heuristic chooses the algorithm of each product and its workspace when the graph is built,
+//!   before anything is captured, once for each layout. The workspace is scratch of the call. Products that
+//!   may run concurrently never share it; ordered products do.
+//! - cuBLAS is loaded by [`Blas::new`] and never linked. If it cannot be loaded, and on the simulator,
+//!   cuweave's own kernels compute the same. A message on standard error says so once.
+//! - An element differs from the exact result by at most (2 ε + (k + 4) · ε′) · S. S is the sum of the
+//!   magnitudes of its terms, |α| · Σ |a| · |b| + |β · c| + |bias|; ε is the distance from 1 to the next
+//!   number of the type of c, and ε′ the same for the type of the sums. If terms cancel, the error is
+//!   therefore relative to the terms, not to the element: cuBLASLt may round to the type of c before it adds
+//!   a bias. Partial sums over k are added in the type of the sums, also if c has 16 bits: algorithms that
+//!   add them in c are excluded. cuweave's own kernels round once, at the end.
+//! - cuBLASLt approximates GELU, which adds at most 10⁻⁸ for `f64` and 2⁻⁹ · S for all others. TF32 adds at
+//!   most 2⁻⁹ · S.
+//! - A product without terms, for k = 0 or α = 0, is β · c with bias and activation. It reads neither a nor b.
+//! - Memory beyond the declared lengths is not accessed. Rows or columns with gaps between them are read in
+//!   16-byte vectors only if their length in bytes is a multiple of 16.
+//! - [`Blas::handle`] gives your own calls the handle of plain cuBLAS.
 
 mod calls;
 mod element;

@@ -1,19 +1,19 @@
-//! Products: sizes, layouts, scaling and what follows, with the checks of their layouts.
+//! Descriptions of matrix products: sizes, layouts, scaling, activation, and the checks of the layouts.
 
 use std::fmt;
 
 use super::element::Kind;
 
-/// The order of a matrix's elements in memory.
+/// The storage order of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Order {
-    /// The elements of a row lie side by side.
+    /// The elements of a row are contiguous.
     Row,
-    /// The elements of a column lie side by side.
+    /// The elements of a column are contiguous.
     Column,
 }
 
-/// The function that the elements of a result pass through.
+/// The function applied to each element of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Activation {
     None,
@@ -28,14 +28,14 @@ pub(super) struct Matrix {
     pub rows: u32,
     pub columns: u32,
     pub order: Order,
-    /// The elements from one row to the next, or from one column to the next in column-major order.
+    /// The elements from one row to the next or, in column-major order, from one column to the next.
     pub leading: u32,
     /// The elements from one member of the batch to the next.
     pub stride: u64,
 }
 
 impl Matrix {
-    /// Returns the number of elements side by side, and the number of these lines.
+    /// Returns the number of elements in a contiguous line, and the number of lines.
     pub fn lines(&self) -> (u32, u32) {
         match self.order {
             Order::Row => (self.columns, self.rows),
@@ -43,7 +43,7 @@ impl Matrix {
         }
     }
 
-    /// Returns the elements from the first to the last of a member.
+    /// Returns the number of elements from the first to the last of a member.
     fn extent(&self) -> u64 {
         let (side, lines) = self.lines();
         if side == 0 || lines == 0 {
@@ -52,7 +52,7 @@ impl Matrix {
         u64::from(self.leading).saturating_mul(u64::from(lines - 1)).saturating_add(u64::from(side))
     }
 
-    /// Returns the elements from one row to the next and from one column to the next.
+    /// Returns the strides in elements between rows and between columns.
     pub fn steps(&self) -> (u64, u64) {
         match self.order {
             Order::Row => (u64::from(self.leading), 1),
@@ -60,7 +60,7 @@ impl Matrix {
         }
     }
 
-    /// Returns the elements that a batch takes.
+    /// Returns the number of elements from the first to the last of a batch.
     pub fn len(&self, batch: u32) -> u64 {
         match (self.extent(), batch) {
             (0, _) | (_, 0) => 0,
@@ -74,16 +74,17 @@ impl Matrix {
         let members = u64::from(batch.saturating_sub(1)).saturating_mul(self.stride);
         batch <= 1
             || self.stride >= self.extent()
-            // The lines of the members take turns.
+            // Lines of different members may interleave.
             || (self.stride >= u64::from(side)
                 && members.saturating_add(u64::from(side)) <= u64::from(self.leading))
     }
 }
 
-/// A product of matrices, c = α · a · b + β · c, for one or many of them: the sizes, the layouts, and what follows.
+/// A matrix product, c = α · a · b + β · c, or a batch of them: sizes, layouts, scaling and activation.
 ///
-/// a has m rows and k columns, b has k rows and n columns, c has m rows and n columns. [`Product::row_major`] has all three in
-/// row-major order, [`Product::column_major`] in column-major order, without gaps; the methods change that:
+/// a has m rows and k columns, b has k rows and n columns, c has m rows and n columns. [`Product::row_major`]
+/// has all three in row-major order, [`Product::column_major`] in column-major order, without gaps. The
+/// methods change that:
 ///
 /// ```
 /// use cuweave::blas::Product;
@@ -129,12 +130,13 @@ impl Product {
         }
     }
 
-    /// A product of row-major matrices: the elements of a row lie side by side.
+    /// Returns a product of row-major matrices: the elements of a row are contiguous.
     pub const fn row_major(m: u32, n: u32, k: u32) -> Product {
         Product::new(Order::Row, m, n, k)
     }
 
-    /// A product of column-major matrices: the elements of a column lie side by side, as in Fortran and in cuBLAS itself.
+    /// Returns a product of column-major matrices: the elements of a column are contiguous, as in Fortran and
+    /// in cuBLAS.
     pub const fn column_major(m: u32, n: u32, k: u32) -> Product {
         Product::new(Order::Column, m, n, k)
     }
@@ -147,89 +149,90 @@ impl Product {
         self
     }
 
-    /// a is stored as its transpose, of k rows and m columns: in the other order.
+    /// Stores a as its transpose, with k rows and m columns: in the other order.
     pub const fn a_transposed(self) -> Product {
         self.flipped(0)
     }
 
-    /// b is stored as its transpose, of n rows and k columns: in the other order.
+    /// Stores b as its transpose, with n rows and k columns: in the other order.
     pub const fn b_transposed(self) -> Product {
         self.flipped(1)
     }
 
-    /// c is stored as its transpose, of n rows and m columns: in the other order.
+    /// Stores c as its transpose, with n rows and m columns: in the other order.
     pub const fn c_transposed(self) -> Product {
         self.flipped(2)
     }
 
-    /// Sets the leading dimension of a as it is stored: the elements from one row to the next where it is row-major, from one
-    /// column to the next where it is column-major.
+    /// Sets the leading dimension of a as it is stored: the elements from one row to the next if it is
+    /// row-major, from one column to the next if it is column-major.
     pub const fn lda(mut self, elements: u32) -> Product {
         self.leading[0] = Some(elements);
         self
     }
 
-    /// Sets the leading dimension of b, as [`Product::lda`].
+    /// Sets the leading dimension of b, see [`Product::lda`].
     pub const fn ldb(mut self, elements: u32) -> Product {
         self.leading[1] = Some(elements);
         self
     }
 
-    /// Sets the leading dimension of c, as [`Product::lda`].
+    /// Sets the leading dimension of c, see [`Product::lda`].
     pub const fn ldc(mut self, elements: u32) -> Product {
         self.leading[2] = Some(elements);
         self
     }
 
-    /// As many products, of matrices that lie one after the other.
+    /// Computes a batch of `count` products. The matrices of the batch are contiguous.
     pub const fn batch(mut self, count: u32) -> Product {
         self.batch = count;
         self.strides = None;
         self
     }
 
-    /// As many products, with so many elements from a matrix of a, b and c to the next one. A stride of 0 takes one a, or one b,
-    /// for all of them.
+    /// Computes a batch of `count` products, with these strides in elements between the matrices a, b and c
+    /// of the batch. With a stride of 0, all products use the same a or b.
     pub const fn batch_strided(mut self, count: u32, a: u64, b: u64, c: u64) -> Product {
         self.batch = count;
         self.strides = Some([a, b, c]);
         self
     }
 
-    /// Multiplies the product by α; 1 unless set. It is rounded to `f32` for elements other than `f64`. Where it is 0 then, a and b are
-    /// not read, and NaN in them changes nothing.
+    /// Sets α, by which the product is multiplied; the default is 1. It is rounded to `f32` unless elements
+    /// are `f64`. If it is then 0, a and b are not read, so NaNs in them have no effect.
     pub fn alpha(mut self, alpha: impl Into<f64>) -> Product {
         self.alpha = alpha.into();
         self
     }
 
-    /// Adds β times the previous contents of c, for [`matmul_into`](super::matmul_into); 0 unless set. It is rounded as α is. Where it
-    /// is 0 then, c is not read.
+    /// Sets β: adds β times the previous contents of c, for [`matmul_into`](super::matmul_into). The default
+    /// is 0. It is rounded like α. If it is then 0, c is not read.
     pub fn beta(mut self, beta: impl Into<f64>) -> Product {
         self.beta = beta.into();
         self
     }
 
-    /// Sets negative elements of the result to 0, after the bias.
+    /// Replaces negative elements of the result by 0, after the bias.
     pub const fn relu(mut self) -> Product {
         self.activation = Activation::Relu;
         self
     }
 
-    /// Applies x ↦ x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) to the elements of the result, after the bias. cuBLASLt approximates
-    /// it, to an error that the documentation of the [module](super) states.
+    /// Applies x ↦ x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) to the elements of the result, after the
+    /// bias. cuBLASLt approximates it; the documentation of the [module](super) has the error bound.
     pub const fn gelu(mut self) -> Product {
         self.activation = Activation::Gelu;
         self
     }
 
-    /// Lets products of `f32` be computed in TF32: 10 bits of the mantissa of each factor count. Nothing changes for other elements.
+    /// Allows TF32 for products of `f32`: 10 mantissa bits of each factor are used. No effect on other elements.
     pub const fn tf32(mut self) -> Product {
         self.tf32 = true;
         self
     }
 
-    /// Sets the most bytes of scratch that the algorithm may use; unless set, 32 MiB from compute capability 9.0 on, 4 MiB before.
+    /// Sets the maximum scratch bytes of the algorithm. The default is 32 MiB from compute capability 9.0 on,
+    /// and 4 MiB before.
     pub const fn workspace_limit(mut self, bytes: u64) -> Product {
         self.limit = Some(bytes);
         self
@@ -259,37 +262,38 @@ impl Product {
         self.matrix(2)
     }
 
-    /// Returns the elements of a, from the first to the last that is used.
+    /// Returns the number of elements of a, from the first to the last that is used.
     #[must_use]
     pub fn a_len(&self) -> u64 {
         self.a().len(self.batch)
     }
 
-    /// Returns the elements of b, from the first to the last that is used.
+    /// Returns the number of elements of b, from the first to the last that is used.
     #[must_use]
     pub fn b_len(&self) -> u64 {
         self.b().len(self.batch)
     }
 
-    /// Returns the elements of c, from the first to the last that is used.
+    /// Returns the number of elements of c, from the first to the last that is used.
     #[must_use]
     pub fn c_len(&self) -> u64 {
         self.c().len(self.batch)
     }
 
-    /// Returns the elements of a bias: one for each column of a row-major c, one for each row of a column-major one.
+    /// Returns the number of elements of a bias: one per column of a row-major c, or per row of a
+    /// column-major one.
     #[must_use]
     pub fn bias_len(&self) -> u64 {
         u64::from(self.c().lines().0)
     }
 
-    /// Returns the number of elements that are computed.
+    /// Returns the number of computed elements.
     pub(super) fn elements(&self) -> u64 {
         u64::from(self.m).saturating_mul(u64::from(self.n)).saturating_mul(u64::from(self.batch))
     }
 
-    /// Returns the product as it is computed with sums of this type: α and β are rounded to it, and where α is 0 there are no terms.
-    /// The layouts of a and b are to be checked before.
+    /// Returns the product as it is computed with sums of this type: α and β are rounded to it, and k is 0 if
+    /// α is 0. The layouts of a and b must be checked before.
     pub(super) fn computed(&self, sums: Kind) -> Product {
         let rounded = |factor: f64| match sums {
             Kind::F64 => factor,
@@ -326,13 +330,13 @@ impl Product {
 /// The elements of c that a call declares to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writes {
-    /// All from the first to the last, without reading them.
+    /// All elements from the first to the last. None is read.
     All,
-    /// The errors of the product.
+    /// Only the elements of the product. Others keep their contents.
     Some,
 }
 
-/// The reason that a product cannot be computed.
+/// The reason why a product cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Misshapen {
     Leading { matrix: Matrix },

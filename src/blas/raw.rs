@@ -1,4 +1,4 @@
-//! The handle of plain cuBLAS, for calls of the user's own.
+//! The handle of plain cuBLAS, for the user's own calls.
 
 #![allow(unsafe_code)]
 
@@ -15,13 +15,13 @@ use crate::CallStream;
 use super::error::Error;
 use super::library::{Library, done};
 
-/// A handle of cuBLAS, which one thread at a time uses.
+/// A handle of cuBLAS. Only one thread may use it at a time.
 pub(super) struct Raw {
     library: &'static Library,
     handle: cublasHandle_t,
 }
 
-// SAFETY: a handle may be used by one thread after another.
+// SAFETY: different threads may use a handle one after the other.
 unsafe impl Send for Raw {}
 
 impl Raw {
@@ -36,12 +36,12 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // SAFETY: made by `cublasCreate`, and not used any more. Its status would come too late.
+        // SAFETY: created by `cublasCreate` and not used any more. Nobody could handle its status here.
         let _ = unsafe { (self.library.cublasDestroy_v2)(self.handle) };
     }
 }
 
-/// The handle of cuBLAS for one library call: locked, and set to the call's stream and workspace.
+/// The handle of cuBLAS for one library call: locked, and with the call's stream and workspace set.
 pub struct Handle<'b> {
     raw: MutexGuard<'b, Raw>,
 }
@@ -58,17 +58,18 @@ impl<'b> Handle<'b> {
         let bytes = workspace.len();
         let (address, _guard) = workspace.device_ptr_mut(stream);
         let address = std::ptr::with_exposed_provenance_mut::<c_void>(address as usize);
-        // SAFETY: the handle and the stream live; the workspace is the call's, and reset at the end of the guard.
+        // SAFETY: handle and stream are alive. The workspace belongs to the call and is reset when the guard
+        // is dropped.
         unsafe {
-            // It resets the workspace, so it comes first.
+            // Setting the stream resets the workspace, so it comes first.
             done("cublasSetStream_v2", (library.cublasSetStream_v2)(handle.raw(), stream.cu_stream()))?;
             done("cublasSetWorkspace_v2", (library.cublasSetWorkspace_v2)(handle.raw(), address, bytes))?;
         }
         Ok(handle)
     }
 
-    /// Returns the handle for a function of cudarc's bindings, valid while the guard lives. Scalars are given by pointers to the host, as
-    /// in every new handle.
+    /// Returns the handle for functions of cudarc's bindings. Valid while the guard lives. As in every new
+    /// handle, scalars are passed by host pointers.
     #[must_use]
     pub fn raw(&self) -> cublasHandle_t {
         self.raw.handle
@@ -77,7 +78,7 @@ impl<'b> Handle<'b> {
 
 impl Drop for Handle<'_> {
     fn drop(&mut self) {
-        // SAFETY: the handle lives. The null stream has the workspace of the handle's own.
+        // SAFETY: the handle is alive. Setting the null stream restores the handle's own workspace.
         let _ = unsafe { (self.raw.library.cublasSetStream_v2)(self.raw.handle, null_mut()) };
     }
 }

@@ -1,26 +1,26 @@
-//! The agreement of ranks in different processes on the collectives of a graph, before any of them is enqueued.
+//! Makes ranks in different processes agree on the collectives of a graph, before any of these is enqueued.
 //!
-//! Ranks compare digests first. Where these differ, they look for the first collective that does. All ranks take the same
-//! way, since each step depends only on what all have exchanged.
+//! Ranks compare digests first. If these differ, they search for the first collective that differs. All ranks
+//! take the same steps, because each step depends only on data that all have exchanged.
 
 use crate::__private::{Beside, Difference, Sequence};
 use crate::error::{CommunicatorFault, LibraryError};
 
 use super::error::Error;
 
-/// The bytes that a rank gives to the others at once.
+/// The bytes that each rank sends to the others in one exchange.
 pub(super) const PIECE: usize = 256;
 
 /// The words of a piece.
 const WORDS: usize = PIECE / 8;
 
-/// The words that each rank has given, in the order of ranks.
+/// The words from each rank, by rank.
 type Words = Vec<[u64; WORDS]>;
 
-/// The pieces of all ranks, in their order.
+/// The pieces of all ranks, concatenated by rank.
 pub(super) type Exchanged = Result<Vec<u8>, Error>;
 
-/// The agreement of ranks, which exchange a piece of bytes by this function.
+/// The comparison between ranks. The function exchanges a piece of bytes with all ranks.
 pub(super) struct Agreement<'x>(pub &'x dyn Fn(&[u8]) -> Exchanged);
 
 impl Agreement<'_> {
@@ -39,7 +39,7 @@ impl Agreement<'_> {
         self.compare_turns(own, &heads)
     }
 
-    /// Returns the first collective that differs between ranks of these digests and numbers of collectives.
+    /// Returns the first collective that differs between ranks. `heads` holds their digests and numbers of collectives.
     fn first_difference(&self, own: &[String], heads: &Words) -> Result<Difference, Difference> {
         let most = heads.iter().map(|head| head[1]).max().unwrap_or(0);
         let digest_of = |at: u64| own.get(place(at)).map_or(0, |text| hash_on(hash(&[]), text));
@@ -54,7 +54,7 @@ impl Agreement<'_> {
             .map(|piece| String::from_utf8_lossy(piece).trim_end_matches('\0').to_owned())
             .collect();
         let other = texts.iter().position(|text| *text != texts[0]).unwrap_or(0);
-        // Each is described by some text.
+        // At least one of the two has a collective here.
         let said = match (texts[0].as_str(), texts[other].as_str()) {
             (one, "") => format!("is `{one}` on rank 0, and rank {other} has no more"),
             ("", one) => format!("is `{one}` on rank {other}, and rank 0 has no more"),
@@ -63,8 +63,9 @@ impl Agreement<'_> {
         Ok(Difference::Collective { at, text: format!("collective {at} of the communicator {said}") })
     }
 
-    /// Compares the places of the collectives among those of the communicators that several of these ranks have in their graphs: two such
-    /// ranks run both communicators in the same turns, or wait for each other.
+    /// Compares the positions of this communicator's collectives relative to other communicators that at
+    /// least two of these ranks have in their graphs. Two such ranks must interleave both communicators in
+    /// the same order, or they wait for each other forever.
     fn compare_turns(&self, own: &Sequence<'_>, heads: &Words) -> Result<(), Difference> {
         let most = heads.iter().map(|head| head[2]).max().unwrap_or(0);
         let mut keys: Vec<u64> = Vec::new();
@@ -77,7 +78,7 @@ impl Agreement<'_> {
             }
         }
         keys.sort_unstable();
-        // One rank alone has a communicator that is named once.
+        // A key that occurs only once belongs to a single rank, which cannot disagree.
         let shared: Vec<u64> = keys
             .chunk_by(|one, other| one == other)
             .filter(|same| same.len() > 1)
@@ -85,7 +86,7 @@ impl Agreement<'_> {
             .collect();
         for key in shared {
             let here = own.beside.iter().find(|other| other.key == key);
-            // A rank without that communicator says nothing: 0.
+            // 0 stands for a rank without that communicator.
             let before =
                 |at: u64| here.map_or(0, |other| other.before.get(place(at)).map_or(0, |before| before + 1));
             let differs = |words: &[u64]| {
@@ -111,7 +112,8 @@ impl Agreement<'_> {
         Ok(())
     }
 
-    /// Exchanges a word for each of `len` positions. Returns the first position whose words differ, with the words of all ranks.
+    /// Exchanges one word for each of `len` positions. Returns the first position whose words differ, with
+    /// all ranks' words.
     fn first_word(
         &self,
         len: u64,
@@ -131,7 +133,7 @@ impl Agreement<'_> {
         Ok(None)
     }
 
-    /// Gives all ranks some words, and returns those of all ranks.
+    /// Sends words to all ranks and returns the words of all ranks.
     fn exchange_words<const N: usize>(&self, words: [u64; N]) -> Result<Words, Difference> {
         let piece: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let all = (self.0)(&piece).map_err(failed)?;
@@ -146,7 +148,7 @@ fn failed(error: Error) -> Difference {
     })
 }
 
-/// Returns a digest of the places of the collectives among those of other communicators.
+/// Returns a digest of the positions of the collectives relative to other communicators.
 fn turns(beside: &[Beside]) -> u64 {
     let bytes = beside.iter().flat_map(|other| std::iter::once(&other.key).chain(&other.before));
     bytes.flat_map(|word| word.to_le_bytes()).fold(hash(&[]), add)
@@ -165,7 +167,7 @@ fn word(piece: &[u8], at: usize) -> u64 {
     bytes.map_or(0, u64::from_le_bytes)
 }
 
-/// FNV-1a in 64 bits.
+/// 64-bit FNV-1a.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| add(hash, byte))
 }

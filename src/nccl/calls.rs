@@ -1,4 +1,5 @@
-//! The library calls of this module.
+//! The library calls of this module: each describes one collective. The text of the description is what ranks
+//! compare before anything is enqueued.
 
 #![allow(unsafe_code)]
 
@@ -13,7 +14,7 @@ use super::communicator::{Communicator, pointer, pointer_mut};
 use super::element::{Element, Reduce};
 use super::error::Error;
 
-/// x = the elements of all ranks, reduced: in place, on all ranks.
+/// Reduces x over all ranks, in place: afterwards x is the result on all ranks.
 ///
 /// `all_reduce(&comm, &mut x, Reduce::Sum, n);` with `n` of type `u32`.
 #[crate::call(collective)]
@@ -35,7 +36,7 @@ pub unsafe fn all_reduce<T: Element>(
     })
 }
 
-/// y = the elements x of all ranks, reduced, on all ranks.
+/// Reduces x over all ranks into y, on all ranks.
 ///
 /// `all_reduce_to(&comm, &x, &mut y, Reduce::Sum, n);`
 #[crate::call(collective)]
@@ -58,7 +59,7 @@ pub unsafe fn all_reduce_to<T: Element>(
     })
 }
 
-/// x = on the rank `root`, the elements of all ranks, reduced; on the others x stays as it is.
+/// Reduces x over all ranks into x of rank `root`. On the other ranks x is unchanged.
 ///
 /// `reduce(&comm, &mut x, Reduce::Sum, root, n);`
 #[crate::call(collective)]
@@ -81,7 +82,7 @@ pub unsafe fn reduce<T: Element>(
     })
 }
 
-/// x = that of the rank `root`, on all ranks.
+/// Copies x of rank `root` to x of all ranks.
 ///
 /// `broadcast(&comm, &mut x, root, n);`
 #[crate::call(collective)]
@@ -103,7 +104,7 @@ pub unsafe fn broadcast<T: Element>(
     })
 }
 
-/// y = the n elements x of each rank, one rank behind the other, on all ranks.
+/// Concatenates the n elements x of each rank, by rank, into y on all ranks.
 ///
 /// `all_gather(&comm, &x, &mut y, n);`: y has `n * comm.ranks()` elements.
 #[crate::call(collective)]
@@ -124,9 +125,10 @@ pub unsafe fn all_gather<T: Element>(
     })
 }
 
-/// y = this rank's n elements of the elements x of all ranks, reduced.
+/// Reduces x over all ranks; y gets this rank's n elements of the result.
 ///
-/// `reduce_scatter(&comm, &x, &mut y, Reduce::Sum, n);`: x has `n * comm.ranks()` elements, and rank i has those from `i * n` on.
+/// `reduce_scatter(&comm, &x, &mut y, Reduce::Sum, n);`: x has `n * comm.ranks()` elements, and rank i gets
+/// the n elements from `i * n` on.
 #[crate::call(collective)]
 pub unsafe fn reduce_scatter<T: Element>(
     stream: &CallStream,
@@ -147,9 +149,10 @@ pub unsafe fn reduce_scatter<T: Element>(
     })
 }
 
-/// y = x of the rank that is `by` ranks before this one, in a ring: each rank sends its x to the rank that is `by` ranks behind it.
+/// Shifts x around the ring of ranks: each rank sends its x to the rank `by` after it, and y is the x of the
+/// rank `by` before.
 ///
-/// `shift(&comm, &x, &mut y, 1, n);`: a send and a receive as one, which all ranks do.
+/// `shift(&comm, &x, &mut y, 1, n);`: a combined send and receive, which all ranks make.
 #[crate::call(collective)]
 pub unsafe fn shift<T: Element>(
     stream: &CallStream,
@@ -175,8 +178,8 @@ pub unsafe fn shift<T: Element>(
     })
 }
 
-/// Returns the number of a root, which must be a rank. It is checked when all ranks have agreed on it: a rank that gives another one than
-/// the others is an error of all.
+/// Converts a root, which must be a rank. Called after all ranks have agreed on it, so a root that differs
+/// between ranks is an error on all of them.
 fn root_of(root: u32, ranks: u32) -> Result<c_int, Error> {
     if root >= ranks {
         return Err(Error::NoRank { rank: root, ranks });

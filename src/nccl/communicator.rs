@@ -1,4 +1,7 @@
-//! Communicators: the ranks of this process, their agreement with those of others, and their end.
+//! Communicators: the ranks of this process, their agreement with the ranks of others, and their abort.
+//!
+//! A collective is described while a graph is built, and enqueued after all ranks have agreed (`agreement`).
+//! Waits poll for errors. A communicator that fails or exceeds its time limit is aborted on a thread of its own.
 
 #![allow(unsafe_code)]
 
@@ -20,16 +23,16 @@ use super::agreement::{Agreement, PIECE, hash};
 use super::error::Error;
 use super::library::{Comm, Config, Library, RawId};
 
-/// The name of a communicator that is about to be made: one rank asks for it, and gives its bytes to all others.
+/// The unique name of a communicator. One rank creates it and sends its bytes to all others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UniqueId([u8; 128]);
 
 impl UniqueId {
-    /// Asks NCCL for a name that no other communicator has.
+    /// Creates a name that no other communicator has.
     ///
     /// # Errors
     ///
-    /// NCCL cannot be loaded; what it returns.
+    /// NCCL cannot be loaded; the errors of NCCL.
     pub fn new() -> Result<UniqueId, Error> {
         let library = Library::get(is_simulated())?;
         let mut id = RawId([0; 128]);
@@ -38,13 +41,13 @@ impl UniqueId {
         Ok(UniqueId(id.0.map(|byte| byte.to_ne_bytes()[0])))
     }
 
-    /// Returns the bytes that the other ranks are given.
+    /// Returns the bytes to send to the other ranks.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 128] {
         self.0
     }
 
-    /// Returns the name of these bytes.
+    /// Returns the name with these bytes.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 128]) -> UniqueId {
         UniqueId(bytes)
@@ -61,10 +64,11 @@ impl fmt::Debug for UniqueId {
     }
 }
 
-/// Ranks that run collectives together, each on a device of its own: one of them in this process, or all.
+/// Ranks that run collectives together, each on its own device: one of them in this process, or all.
 ///
-/// A graph function takes it as the host value `comm: &Communicator`, and passes it to the calls of this module. Clones are the same
-/// communicator. Graphs and execs keep it; after the last of them, and the last clone, it is aborted, which never waits for other ranks.
+/// A graph function takes it as the host value `comm: &Communicator` and passes it to the calls of this
+/// module. Clones are the same communicator. Graphs and execs keep it alive. After the last of them and the
+/// last clone are dropped, it is aborted, which never waits for other ranks.
 #[derive(Clone)]
 pub struct Communicator(Arc<Ranks>);
 
@@ -73,18 +77,18 @@ pub(super) struct Ranks {
     library: &'static Library,
     /// A digest of its name.
     key: u64,
-    /// The number of all ranks.
+    /// The number of ranks in all processes.
     count: u32,
     local: Vec<Rank>,
-    /// The limit of an agreement and of a wait for a launch.
+    /// The time limit of an agreement and of a wait for a launch.
     limit: Mutex<Option<Duration>>,
-    /// The reason that it was aborted.
+    /// The reason why it was aborted. `None` if it is alive.
     dead: Mutex<Option<CommunicatorFault>>,
     /// The thread that aborts it.
     ending: Mutex<Option<JoinHandle<()>>>,
-    /// Held by the thread that enqueues collectives, since NCCL's calls of one communicator are not for several threads.
+    /// Held by the thread that enqueues collectives: NCCL does not allow several threads to do so on one communicator.
     enqueuing: Arc<Mutex<()>>,
-    /// The memory and the stream of agreements, if there are ranks in other processes.
+    /// The memory and the stream of agreements. `None` if all ranks are in this process.
     exchange: Option<Mutex<Exchange>>,
 }
 
@@ -95,13 +99,13 @@ struct Rank {
     comm: Comm,
 }
 
-// SAFETY: a communicator may be used by one thread after another, and the calls that several threads make at a time, those for errors and
-// the abort, are made for that.
+// SAFETY: different threads may use a communicator one after the other. The calls that may run concurrently,
+// error queries and the abort, are documented as safe for that.
 unsafe impl Send for Rank {}
-// SAFETY: as above; collectives are enqueued by one thread at a time (`Ranks::alone`).
+// SAFETY: as above; only one thread at a time enqueues collectives (`Ranks::alone`).
 unsafe impl Sync for Rank {}
 
-/// The words that ranks exchange.
+/// The buffers through which ranks exchange bytes.
 struct Exchange {
     stream: Arc<CudaStream>,
     own: CudaSlice<u8>,
@@ -109,13 +113,13 @@ struct Exchange {
 }
 
 impl Communicator {
-    /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks have.
+    /// Joins a communicator of `ranks` ranks as `rank`, on the device of a context. Returns when all ranks have joined.
     ///
-    /// One process has one rank of it. All ranks give the same id.
+    /// A process may have only one rank of it. All ranks must pass the same id.
     ///
     /// # Errors
     ///
-    /// A rank that is none of them; NCCL cannot be loaded; what it and the driver return.
+    /// A rank that is not less than `ranks`; NCCL cannot be loaded; the errors of NCCL and of the driver.
     pub fn new(ctx: &Arc<CudaContext>, id: UniqueId, rank: u32, ranks: u32) -> Result<Communicator, Error> {
         if rank >= ranks {
             return Err(Error::NoRank { rank, ranks });
@@ -124,13 +128,13 @@ impl Communicator {
         Communicator::made(&own, id, ranks)
     }
 
-    /// Makes a communicator of all ranks: one for each context, in that order.
+    /// Creates a communicator with all ranks in this process: one per context, in this order.
     ///
-    /// It is for one graph over all of these devices, in which each rank's statement stands on its device, as `#[on(i)]` says.
+    /// It is for one graph over all of these devices, where each rank's statement runs on its device (`#[on(i)]`).
     ///
     /// # Errors
     ///
-    /// No contexts, or two of one device; NCCL cannot be loaded; what it and the driver return.
+    /// No contexts, or two of one device; NCCL cannot be loaded; the errors of NCCL and of the driver.
     pub fn of_all(contexts: &[Arc<CudaContext>]) -> Result<Communicator, Error> {
         let ranks = u32::try_from(contexts.len()).unwrap_or(u32::MAX);
         if contexts.is_empty() {
@@ -150,8 +154,8 @@ impl Communicator {
         let mut comms: Vec<Comm> = vec![null_mut(); own.len()];
         let ranks = c_int::try_from(count).unwrap_or(c_int::MAX);
         let mut config = Config::new(library.version);
-        // Launches of all graphs of a communicator follow each other, and so do those and the exchanges: NCCL need not order them. An
-        // older library does not read this.
+        // All launches of a communicator, and its exchanges, are already ordered, so NCCL need not order
+        // them. An older library does not read this field.
         config.graph_usage = 1;
         // SAFETY: the pointers are to locals that live until the group ends.
         unsafe {
@@ -159,8 +163,8 @@ impl Communicator {
             let mut outcome: Result<(), Error> = Ok(());
             for ((ctx, rank), comm) in own.iter().zip(&mut comms) {
                 let bound = ctx.bind_to_thread();
-                // Without its device a rank cannot join. One that cannot be is refused, and a group with a call that was refused
-                // does not wait for the others.
+                // A rank without its device cannot join. Passing an invalid rank makes NCCL refuse the call,
+                // and a group with a refused call does not wait for the others.
                 let rank = if bound.is_ok() { c_int::try_from(*rank).unwrap_or(c_int::MAX) } else { ranks };
                 outcome = outcome.and(bound.map_err(Error::from));
                 let status = (library.ncclCommInitRankConfig)(comm, ranks, id.raw(), rank, &mut config);
@@ -205,26 +209,26 @@ impl Communicator {
         self.0.count
     }
 
-    /// Returns the first rank of this process: 0 for a communicator of all ranks.
+    /// Returns the first rank of this process, which is 0 for a communicator with all ranks.
     #[must_use]
     pub fn rank(&self) -> u32 {
         self.0.local[0].rank
     }
 
-    /// Returns the version of NCCL: 22809 for 2.28.9.
+    /// Returns the version of NCCL, 22809 for 2.28.9.
     #[must_use]
     pub fn version(&self) -> i32 {
         self.0.library.version
     }
 
-    /// Sets the time after which ranks that do not answer are an error: of an agreement, and of a wait for a launch by the exec.
-    /// `None` waits for ever; the default is 5 minutes. The communicator is aborted then.
+    /// Sets the time limit for ranks that do not answer, in an agreement and in a wait of the exec for a
+    /// launch. After it the communicator is aborted. `None` waits forever; the default is 5 minutes.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         *self.0.limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
     }
 
-    /// Aborts the communicator: launches that wait for other ranks end, with results that are of no use, and all later launches are
-    /// errors.
+    /// Aborts the communicator. Launches that wait for other ranks end with invalid results, and all later
+    /// launches are errors.
     pub fn abort(&self) {
         self.0.abort(CommunicatorFault::Aborted);
     }
@@ -259,7 +263,7 @@ impl Communicator {
     }
 }
 
-/// The handles of a collective that is enqueued.
+/// The handles for enqueuing a collective.
 pub(super) struct Raw {
     pub library: &'static Library,
     pub comm: Comm,
@@ -268,12 +272,12 @@ pub(super) struct Raw {
     pub ranks: u32,
 }
 
-/// Returns the pointer of an address on the device.
+/// Converts a device address to a pointer.
 pub(super) fn pointer(address: u64) -> *const c_void {
     with_exposed_provenance(usize::try_from(address).unwrap_or(usize::MAX))
 }
 
-/// Returns the pointer of an address on the device.
+/// Converts a device address to a pointer.
 pub(super) fn pointer_mut(address: u64) -> *mut c_void {
     pointer(address).cast_mut()
 }
@@ -292,8 +296,8 @@ impl fmt::Debug for Ranks {
 }
 
 impl Ranks {
-    /// Aborts all ranks of this process, once. The work of their kernels ends, but NCCL's own call may return only when all graphs with
-    /// their collectives are destroyed: it is made on another thread.
+    /// Aborts all ranks of this process, once. Their kernels end, but NCCL's call may return only after all
+    /// graphs with their collectives are destroyed. Therefore another thread makes the call.
     fn abort(&self, reason: CommunicatorFault) {
         let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
         if dead.is_some() {
@@ -305,22 +309,24 @@ impl Ranks {
             self.local.iter().map(|rank| (rank.ctx.clone(), rank.comm.expose_provenance())).collect();
         let enqueuing = self.enqueuing.clone();
         let abort = move || {
-            // Whoever enqueues later sees that it is dead. The lock is not kept: a build that waits for it has graphs to destroy.
+            // Threads that enqueue later see that it is dead. The lock is released, because a build that
+            // waits for it may have to destroy graphs.
             drop(free_within(&enqueuing, Duration::from_secs(5)));
             for (ctx, comm) in ranks {
                 let _ = ctx.bind_to_thread();
-                // SAFETY: made by `ncclCommInitRankConfig`, and used no more.
+                // SAFETY: created by `ncclCommInitRankConfig` and not used any more.
                 let _ = unsafe { (library.ncclCommAbort)(with_exposed_provenance_mut(comm)) };
             }
         };
-        // Without a thread the ranks are never aborted.
+        // If no thread can be started, the ranks are never aborted.
         let thread = std::thread::Builder::new().name("cuweave-nccl".to_owned()).spawn(abort);
         *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
     }
 
-    /// Waits for the end of an abort, whose graphs are destroyed: the driver tells NCCL so a little later, on a thread of its own.
+    /// Waits for an abort to end after its graphs were destroyed: the driver notifies NCCL a little later, on
+    /// its own thread.
     fn wait_for_abort(&self) {
-        /// Longer than an abort takes. It goes on behind that, if a graph is never destroyed.
+        /// Longer than an abort takes. If a graph is never destroyed, the abort continues after this wait.
         const LIMIT: Duration = Duration::from_secs(5);
         let thread = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return };
@@ -337,16 +343,16 @@ impl Ranks {
         self.dead.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the error that NCCL has met in the background.
+    /// Returns the error that NCCL found in the background, if any.
     fn fault(&self) -> Option<CommunicatorFault> {
         for rank in &self.local {
             let mut status = 0;
-            // The lock keeps the communicator from being aborted meanwhile.
+            // The lock prevents an abort meanwhile.
             let dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
             if dead.is_some() {
                 return dead.clone();
             }
-            // SAFETY: the communicator lives; the pointer is to a local.
+            // SAFETY: the communicator is alive; the pointer is to a local.
             let asked = unsafe { (self.library.ncclCommGetAsyncError)(rank.comm, &mut status) };
             let found = self
                 .library
@@ -359,7 +365,7 @@ impl Ranks {
         None
     }
 
-    /// Gives all ranks a piece of bytes, and returns those of all ranks.
+    /// Sends a piece of bytes to all ranks and returns the pieces of all ranks.
     pub(super) fn exchange(&self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let Some(exchange) = &self.exchange else { return Ok(piece.to_vec()) };
         let mut exchange = exchange.lock().unwrap_or_else(PoisonError::into_inner);
@@ -373,7 +379,7 @@ impl Ranks {
         if let Some(reason) = self.reason() {
             return Err(Error::Dead(reason));
         }
-        // SAFETY: the buffers hold a piece, and one of each rank; the communicator is not destroyed meanwhile.
+        // SAFETY: the buffers hold one piece and one piece per rank; the communicator is not destroyed meanwhile.
         let status = unsafe {
             let (from, to) = (pointer(from), pointer_mut(to));
             (self.library.ncclAllGather)(from, to, PIECE, 1, self.local[0].comm, stream.cu_stream())
@@ -383,7 +389,7 @@ impl Ranks {
         drop((_from, _to));
         let over = stream.record_event(None)?;
         let (began, limit) = (Instant::now(), *self.limit.lock().unwrap_or_else(PoisonError::into_inner));
-        // SAFETY: the event lives.
+        // SAFETY: the event is alive.
         while unsafe { cudarc::driver::sys::cuEventQuery(over.cu_event()) } == CUresult::CUDA_ERROR_NOT_READY
         {
             if let Some(reason) = self.fault() {
@@ -404,7 +410,7 @@ impl Ranks {
     }
 }
 
-/// Locks a mutex, unless another thread holds it all the time: one that waits in NCCL for a rank ends by the abort alone.
+/// Locks a mutex, or gives up after `limit`: a thread that waits in NCCL for a rank holds the lock until the abort.
 fn free_within(mutex: &Mutex<()>, limit: Duration) -> Option<MutexGuard<'_, ()>> {
     let began = Instant::now();
     loop {
@@ -436,13 +442,13 @@ impl Clique for Ranks {
 
     fn begin(&self) -> Result<(), String> {
         self.check().map_err(|reason| reason.to_string())?;
-        // SAFETY: the function takes nothing.
+        // SAFETY: the function has no parameters.
         let status = unsafe { (self.library.ncclGroupStart)() };
         self.library.done("ncclGroupStart", status).map_err(|error| error.to_string())
     }
 
     fn end(&self) -> Result<(), String> {
-        // SAFETY: the function takes nothing.
+        // SAFETY: the function has no parameters.
         let status = unsafe { (self.library.ncclGroupEnd)() };
         self.library.done("ncclGroupEnd", status).map_err(|error| error.to_string())
     }

@@ -1,17 +1,17 @@
-//! Element types and reductions, as NCCL numbers them.
+//! Element types and reductions, with NCCL's numbers.
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// An element type of collectives: `i8`, `u8`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64`, and with the feature `half` also `half::f16` and
-/// `half::bf16`.
+/// An element type of collectives: `i8`, `u8`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64` and, with the feature
+/// `half`, also `half::f16` and `half::bf16`.
 #[diagnostic::on_unimplemented(
     message = "collectives of elements of type `{Self}` are not known",
     label = "elements are integers of 8, 32 or 64 bits, `f32` or `f64`, and `half::f16` or `half::bf16` with feature `half`"
 )]
 pub trait Element: sealed::Sealed + Copy + 'static {
-    /// `ncclDataType_t`.
+    /// Its `ncclDataType_t`.
     #[doc(hidden)]
     const NUMBER: u32;
     /// The name of the type.
@@ -44,7 +44,7 @@ elements! {
     half::bf16 = 9 "bf16";
 }
 
-/// The operation by which elements of the ranks become one.
+/// The operation that combines the elements of the ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduce {
@@ -57,12 +57,12 @@ pub enum Reduce {
     Max,
     /// The least.
     Min,
-    /// Their mean: the sum divided by the number of ranks, towards zero for integers.
+    /// Their mean: the sum divided by the number of ranks, rounded towards zero for integers.
     Avg,
 }
 
 impl Reduce {
-    /// Returns `ncclRedOp_t`.
+    /// Returns its `ncclRedOp_t`.
     pub(super) const fn number(self) -> u32 {
         match self {
             Reduce::Sum => 0,

@@ -1,4 +1,4 @@
-//! The errors of this module.
+//! The errors of communicators and collectives.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use crate::error::CommunicatorFault;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// NCCL cannot be loaded, for these reasons of the loader.
+    /// NCCL cannot be loaded, with the loader's reasons.
     Missing(String),
-    /// The driver is the simulated one, on which NCCL cannot run.
+    /// The driver is the simulator, on which NCCL cannot run.
     Simulated,
     /// A function of NCCL failed.
     #[non_exhaustive]
@@ -22,12 +22,12 @@ pub enum Error {
         call: &'static str,
         /// Its `ncclResult_t`.
         status: u32,
-        /// The text of that number.
+        /// NCCL's text for that number.
         text: String,
     },
     /// A call of the driver failed.
     Driver(DriverError),
-    /// A communicator has no ranks, or the rank is none of them.
+    /// A communicator has no ranks, or the rank is not less than their number.
     #[non_exhaustive]
     NoRank {
         /// The rank.
@@ -41,7 +41,7 @@ pub enum Error {
     OtherDevice(usize),
     /// The element type does not fit the operation.
     Reduction(String),
-    /// Ranks have not answered within the time limit.
+    /// A rank has not answered within the time limit.
     TimedOut(Duration),
     /// The communicator was aborted.
     Dead(CommunicatorFault),

@@ -1,4 +1,5 @@
-//! NCCL: loaded when first asked for, kept for ever, never linked. Statuses and types are numbers, since a newer library may have more.
+//! NCCL: loaded on first use, kept forever, never linked. Statuses and types are numbers, because a newer
+//! library may have more of them.
 
 #![allow(unsafe_code)]
 
@@ -11,7 +12,7 @@ use libloading::Library as Loaded;
 
 use super::error::Error;
 
-/// A communicator of one rank.
+/// A communicator handle of one rank.
 pub(super) type Comm = *mut c_void;
 
 /// `ncclUniqueId`.
@@ -19,7 +20,7 @@ pub(super) type Comm = *mut c_void;
 #[derive(Clone, Copy)]
 pub(super) struct RawId(pub [c_char; 128]);
 
-/// `ncclConfig_t` of NCCL 2.29. Earlier versions have fewer fields, later ones more behind these.
+/// `ncclConfig_t` of NCCL 2.29. Earlier versions have fewer fields, later ones have more after these.
 #[repr(C)]
 pub(super) struct Config {
     size: usize,
@@ -44,7 +45,7 @@ pub(super) struct Config {
     rma: c_int,
 }
 
-/// The version whose header has [`Config`] as it is.
+/// The latest version whose header has exactly the fields of [`Config`].
 const NEWEST: c_uint = 22_900;
 
 /// Returns the size of `ncclConfig_t` in the header of a version.
@@ -62,8 +63,8 @@ fn size_of_config(version: c_uint) -> usize {
 }
 
 impl Config {
-    /// Returns a configuration that leaves all to the library, as a program that was compiled with the header of its version gives it,
-    /// or with that of 2.29 if the library is newer.
+    /// Returns a configuration with only defaults, as a program compiled with the header of `version` would
+    /// pass it, or with the header of 2.29 if the library is newer.
     pub fn new(version: c_int) -> Config {
         const UNSET: c_int = c_int::MIN;
         let version = version.unsigned_abs().min(NEWEST);
@@ -104,8 +105,8 @@ macro_rules! functions {
 
         impl Library {
             fn resolve(file: &Loaded) -> Result<Library, libloading::Error> {
-                // SAFETY: each symbol is the function of that name, whose C signature is the field's type, with an enum of C for each
-                // `u32`; the file is never closed once this has succeeded.
+                // SAFETY: each symbol is the function of that name. Its C signature is the field's type, with
+                // a C enum for each `u32`. After success the file is never closed.
                 unsafe {
                     let ask = *file.get::<unsafe extern "C" fn(*mut c_int) -> u32>(b"ncclGetVersion\0")?;
                     let mut version = 0;
@@ -137,11 +138,11 @@ functions! {
 }
 
 impl Library {
-    /// Returns the library. On the simulated driver, one of another name is looked for, which stands in for it.
+    /// Returns the library. With the simulator, searches for a stand-in under another name.
     ///
     /// # Errors
     ///
-    /// It cannot be loaded. The first answer is kept.
+    /// It cannot be loaded. The first result is kept.
     pub fn get(simulated: bool) -> Result<&'static Library, Error> {
         static LIBRARY: OnceLock<Result<Library, Error>> = OnceLock::new();
         LIBRARY.get_or_init(|| Library::load(simulated)).as_ref().map_err(Clone::clone)
@@ -152,7 +153,7 @@ impl Library {
             if simulated { &["libnccl_simulated.so"] } else { &["libnccl.so.2", "libnccl.so"] };
         let mut tried = Vec::new();
         for &name in names {
-            // SAFETY: the libraries of these names run no code that asks anything of the process when they are loaded.
+            // SAFETY: loading libraries of these names runs no code with preconditions.
             match unsafe { Loaded::new(name) }.and_then(|file| Ok((Library::resolve(&file)?, file))) {
                 Ok((library, file)) => {
                     std::mem::forget(file);
@@ -167,16 +168,16 @@ impl Library {
         Err(if simulated { Error::Simulated } else { Error::Missing(tried.join("; ")) })
     }
 
-    /// Returns an error for a status that is not success. A communicator that works in the background is none.
+    /// Returns an error for a status other than success. An operation in progress is not an error.
     pub fn done(&self, call: &'static str, status: u32) -> Result<(), Error> {
         /// `ncclInProgress`.
         const IN_PROGRESS: u32 = 7;
         if matches!(status, 0 | IN_PROGRESS) { Ok(()) } else { Err(self.status(call, status)) }
     }
 
-    /// Returns the error of a status.
+    /// Returns the error for a status.
     pub fn status(&self, call: &'static str, status: u32) -> Error {
-        // SAFETY: the function takes any number, and returns a text of the library's own, or none.
+        // SAFETY: the function accepts any number, and returns a static text or null.
         let text = unsafe { (self.ncclGetErrorString)(status) };
         let text = match text.is_null() {
             true => format!("status {status}"),
@@ -191,7 +192,7 @@ impl Library {
 mod tests {
     use super::{Config, size_of_config};
 
-    /// The sizes that the headers of these versions give.
+    /// The sizes of `ncclConfig_t` in the headers of these versions.
     #[test]
     fn a_configuration_is_that_of_the_header_of_its_version() {
         let sizes = [

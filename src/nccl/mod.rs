@@ -1,4 +1,4 @@
-//! Collectives of several devices in graphs: calls of NCCL, captured, and compared between ranks before anything can hang.
+//! Collectives of several devices in graphs: captured calls of NCCL, compared between ranks before anything can hang.
 //!
 //! ```no_run
 //! use cuweave::nccl::{Communicator, Reduce, all_reduce};
@@ -25,26 +25,29 @@
 //! # }
 //! ```
 //!
-//! - A [`Communicator`] has one rank in this process, [`Communicator::new`], and the other processes build the same graph function; or all
-//!   ranks, [`Communicator::of_all`], for one graph over all devices. A graph for each device in one process is not among them:
-//!   launches of such graphs may wait for each other.
-//! - [`all_reduce`](mod@all_reduce), [`all_reduce_to`](mod@all_reduce_to), [`reduce`](mod@reduce), [`broadcast`](mod@broadcast),
-//!   [`all_gather`](mod@all_gather), [`reduce_scatter`](mod@reduce_scatter), and [`shift`](mod@shift), a send and a receive as one. Elements are
-//!   [`Element`]s, and lengths are checked like those of all arguments.
-//! - **Order.** A collective is ordered by what it reads and writes, and behind the collectives that are written before it for the same
+//! - A [`Communicator`] has one rank in this process ([`Communicator::new`]), and the other processes build the
+//!   same graph function; or it has all ranks ([`Communicator::of_all`]), for one graph over all devices. Several
+//!   graphs in one process, each for one device, are not supported: their launches might wait for each other.
+//! - The calls are [`all_reduce`](mod@all_reduce), [`all_reduce_to`](mod@all_reduce_to),
+//!   [`reduce`](mod@reduce), [`broadcast`](mod@broadcast), [`all_gather`](mod@all_gather),
+//!   [`reduce_scatter`](mod@reduce_scatter), and [`shift`](mod@shift), a combined send and receive. Elements
+//!   are [`Element`]s. Lengths are checked like those of all arguments.
+//! - **Order.** A collective is ordered by its accesses, and after all earlier collectives on the same
 //!   device, whatever their communicators. Ranks in one graph have no edges between them.
-//! - **Agreement.** When a graph is built, each rank's collectives are compared with those of all others before anything is captured:
-//!   operations, counts, types, roots and their order. A difference is an error of the build, on all ranks, that names the first collective
-//!   that differs on both sides. `exec.collectives()` lists them, with a digest. So building a graph with collectives is itself collective.
-//! - **Launches** of all graphs with collectives on a device follow each other, on whatever streams. All ranks launch them in one order: that is
-//!   the program's to see to.
-//! - **Errors.** `exec.synchronize()`, and whatever else waits for a launch in cuweave, asks NCCL for errors meanwhile. A communicator with one,
-//!   or a launch that takes longer than [`Communicator::set_timeout`] says, is aborted, and the error is
-//!   [`Error::Communicator`](crate::Error::Communicator). `stream.synchronize()` of cudarc does not ask.
-//! - In the body of an `if`, `while` or `match` on a buffer there are no collectives: each rank's device decides there alone.
-//! - In the driver's graph each rank's collective is a child-graph node, with NCCL's own nodes in it.
-//! - NCCL is loaded when a communicator is made, and never linked. It reads its own environment: `NCCL_NVLS_ENABLE=0` keeps it from
-//!   multicast objects, which cuweave does not touch.
+//! - **Agreement.** When a graph is built, each rank's collectives are compared with the others' before
+//!   anything is captured: operations, counts, types, roots and their order. A difference is an error of the
+//!   build on all ranks, which shows the first differing collective on both sides. `exec.collectives()` lists
+//!   the collectives with a digest. Building a graph with collectives is therefore itself collective.
+//! - **Launches** of graphs with collectives on one device run one after the other, on whatever streams. All
+//!   ranks must launch them in the same order; this is the program's responsibility.
+//! - **Errors.** `exec.synchronize()`, and every other wait of cuweave for a launch, polls NCCL for errors. A
+//!   communicator with an error, or a launch that exceeds [`Communicator::set_timeout`], is aborted, and the error
+//!   is [`Error::Communicator`](crate::Error::Communicator). cudarc's `stream.synchronize()` does not poll.
+//! - The body of an `if`, `while` or `match` on a buffer cannot contain collectives, because each rank's
+//!   device decides alone.
+//! - In the driver's graph each rank's collective is a child-graph node that contains NCCL's own nodes.
+//! - NCCL is loaded when a communicator is created, and never linked. It reads its own environment:
+//!   `NCCL_NVLS_ENABLE=0` keeps it from using multicast objects, which cuweave leaves alone.
 
 mod agreement;
 mod calls;

@@ -1,5 +1,5 @@
-//! The arms of a conditional statement of a builder: what is added in front of a closure and behind it, also if it
-//! fails or panics.
+//! The arms of a builder's conditional statement: adds the condition before the arm's closure runs and the
+//! join after it, also if the closure fails or panics.
 
 use std::any::TypeId;
 use std::ops::Not;
@@ -19,8 +19,7 @@ use super::program::{Pending, Program, Site};
 use super::size::ToSize;
 use super::words;
 
-/// A decision of the device: a buffer of one `u32`, which decides for its body where it is not 0. `!flag` is the
-/// opposite.
+/// A decision of the device: a buffer of one `u32`. The body runs if it is not 0; with `!flag`, if it is 0.
 #[derive(Clone, Debug)]
 pub struct Decision {
     pub(super) operand: Argument,
@@ -35,21 +34,21 @@ impl Not for Decision {
     }
 }
 
-/// A conditional statement while its arms are written.
+/// A conditional statement whose arms are being added.
 pub(super) struct Arms {
-    /// The number of the builder.
+    /// The id of the builder.
     builder: u64,
     place: Place,
     pub name: String,
     word: Word,
     device: Device,
-    /// The accesses of the operand and, in a loop with a limit, of the counter.
+    /// The accesses of the operand and, in a bounded loop, of the counter.
     own: Vec<Access>,
     at_most: Option<u32>,
     after: Vec<StatementId>,
-    /// The statements in front of the arms and behind them.
+    /// The condition and the join of each arm.
     pub around: Vec<[StatementId; 2]>,
-    /// True if an arm has no statement.
+    /// True if an arm was dropped because it has no statement.
     skips: bool,
 }
 
@@ -76,7 +75,7 @@ impl Program {
         Ok(Arms { builder, place, name, word, device, own, at_most, after, around: Vec::new(), skips: false })
     }
 
-    /// Returns the access of an operand.
+    /// Checks the operand of a conditional and returns its access.
     fn operand(&mut self, site: &Site<'_>, word: Word, operand: &Argument) -> Result<Access> {
         let word = word.name();
         let access = self.transferred(site, operand, word, Mode::Read)?;
@@ -100,7 +99,7 @@ impl Program {
         Ok(access)
     }
 
-    /// Allocates the counter of a loop's turns.
+    /// Allocates the iteration counter of a loop.
     fn counter(&mut self, place: Place, device: Device) -> Access {
         let (name, statement) = ("turns".to_owned(), StatementId::new(self.statements.len()));
         let site = Site { place, name: &name };
@@ -134,10 +133,10 @@ impl Program {
         at
     }
 
-    /// Ends an arm that begins with a statement. An arm without statements is left out.
+    /// Ends the arm that begins with `begin`. Drops an arm without statements.
     ///
-    /// Another builder in the place of this one, or an arm inside that has not ended since another builder took its
-    /// place, is an error.
+    /// Returns an error if the user replaced the builder by another one, or if an inner arm has not ended
+    /// because of such a replacement.
     fn end_arm(&mut self, arms: &mut Arms, begin: StatementId) -> Result<()> {
         if self.builder != arms.builder || self.cursor.open.last() != Some(&begin) {
             let site = Site { place: arms.place, name: &arms.name };
@@ -174,7 +173,7 @@ impl Program {
         Ok(())
     }
 
-    /// Ends an arm whose closure panicked, with the arms before it as a statement that is whole, and keeps the fault
+    /// Ends an arm whose closure panicked. Completes the conditional with the arms so far and keeps the fault
     /// for the build.
     fn panicked(&mut self, arms: &mut Arms, begin: StatementId, panics: usize) {
         if self.end_arm(arms, begin).is_err() {
@@ -183,7 +182,7 @@ impl Program {
         self.end_conditional(arms, false);
         self.cursor.pending = Pending::default();
         if self.cursor.panics == panics {
-            // The panic was not that of an arm inside.
+            // No inner arm has reported this panic.
             let site = Site { place: arms.place, name: &arms.name };
             let message =
                 format!("an arm of this `{}` panicked, and may have been added in part", arms.word.name());
@@ -194,7 +193,7 @@ impl Program {
         }
     }
 
-    /// Returns the faults of a program that cannot be checked as a whole: an arm panicked, or has not ended.
+    /// Returns the faults of a program that cannot be checked as a whole because an arm panicked or has not ended.
     pub(super) fn unfinished(&self) -> Option<Vec<Refusal>> {
         let open = self.cursor.open.last().and_then(|&body| self.statements.get(body));
         if self.cursor.panics == 0 && open.is_none() {
@@ -212,7 +211,7 @@ impl Program {
         Some(self.faults.iter().cloned().chain(open).collect())
     }
 
-    /// Ends a conditional statement: all of its arms know their number.
+    /// Ends a conditional statement: sets the number of arms in each of its arms.
     pub(super) fn end_conditional(&mut self, arms: &Arms, total: bool) {
         if self.builder != arms.builder {
             return;
@@ -225,7 +224,8 @@ impl Program {
         }
     }
 
-    /// Returns an error if a buffer comes from outside of the innermost body: its memory and its name stay there.
+    /// Returns an error if a buffer was not allocated in the innermost body. A body can free or move only its own
+    /// buffers, because the device may run it any number of times.
     pub(super) fn stays_in_body(&self, site: &Site<'_>, buffer: BufferId) -> Result<()> {
         let Some(&body) = self.cursor.open.last() else { return Ok(()) };
         let declared = &self.buffers[buffer];
@@ -240,7 +240,7 @@ impl Program {
         Err(self.refuse(site, Code::CW001, &message, Some(help)))
     }
 
-    /// Returns an error for a name of a body that has ended.
+    /// Returns an error for a name from a body that has ended.
     pub(super) fn in_scope(
         &self,
         site: &Site<'_>,
@@ -264,7 +264,7 @@ impl Program {
 }
 
 impl<'a> Builder<'a> {
-    /// Adds the statements of an arm. After an error of the closure its statements stay, as a body that is whole.
+    /// Adds the statements of an arm. If the closure fails, the statements added so far stay, as a complete body.
     pub(super) fn arm<R>(
         &mut self,
         arms: &mut Arms,
@@ -284,12 +284,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// An arm while its closure runs. Its drop by a panic ends the arm.
+/// An arm whose closure is running. If it is dropped by a panic, it ends the arm.
 struct OpenArm<'o, 'a> {
     builder: &'o mut Builder<'a>,
     arms: &'o mut Arms,
     begin: StatementId,
-    /// The number of panics before it.
+    /// The number of panics before this arm began.
     panics: usize,
     returned: bool,
 }

@@ -1,4 +1,5 @@
-//! The buffers that a builder's arguments are bound to: of any element type and form, since only the program knows.
+//! The buffers bound to a builder's arguments. They are type-erased, because only the running program knows
+//! their element types and forms.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
@@ -33,7 +34,7 @@ impl Element {
         }
     }
 
-    /// Returns the type of the elements of a buffer that a graph function returns.
+    /// Returns the element type of a buffer that a graph function returns. Only known types get their name.
     pub fn known(id: TypeId, size: u32, align: u32) -> Element {
         macro_rules! names {
             ($($ty:ty)*) => {
@@ -46,13 +47,13 @@ impl Element {
     }
 }
 
-/// A buffer that an argument is bound to.
+/// A buffer bound to an argument.
 pub struct Binding<'a> {
-    /// `None` once it is given back.
+    /// `None` after it was given back.
     bound: Option<Box<dyn Erased + Send + 'a>>,
     pub(super) element: Element,
     pub(super) origin: Origin,
-    /// The hints about its managed memory. Those of memory that a setter binds are those of the memory before.
+    /// The hints about its managed memory. A setter keeps the hints of the memory that it replaces.
     hints: Vec<Hint>,
 }
 
@@ -66,12 +67,12 @@ impl fmt::Debug for Binding<'_> {
     }
 }
 
-/// A bound buffer of any element type.
+/// A bound buffer with its element type erased.
 pub(super) trait Erased: Bound {
-    /// Returns the type of the memory that the exec owns or shares, if it does.
+    /// Returns the type of the memory that the exec owns or shares, if any.
     fn owned(&self) -> Option<TypeId>;
 
-    /// Returns the memory that the exec owns, or the shared buffer: a `CudaSlice`, a `PinnedHostSlice` or a `Buffer`.
+    /// Returns the memory that the exec owns or shares: a `CudaSlice`, a `PinnedHostSlice` or a `Buffer`.
     fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>>;
 }
 
@@ -153,12 +154,12 @@ impl<'a> Binding<'a> {
         Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin, hints: Vec::new() }
     }
 
-    /// Returns it with hints about its managed memory.
+    /// Returns the binding with hints about its managed memory.
     pub(super) fn hinted(self, hints: Vec<Hint>) -> Binding<'a> {
         Binding { hints, ..self }
     }
 
-    /// Gives the memory back, if it is an `M` that the exec owns or shares.
+    /// Gives the memory back if the exec owns or shares it and it is an `M`.
     pub(super) fn take<M: 'static>(&mut self) -> Option<M> {
         self.bound.as_ref().filter(|bound| bound.owned() == Some(TypeId::of::<M>()))?;
         let owned = self.bound.take()?.into_owned()?;
@@ -166,17 +167,17 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// A type whose values can be the elements of a bound buffer.
+/// A type that can be the element type of a bound buffer.
 pub trait Storable: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Storable for T {}
 
-/// A type that a setter binds to an argument of any declaration. Which declarations take it is known when the program runs.
+/// A type that a setter can bind to an argument. The argument's declaration is checked at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument",
     note = "what binds is listed in `cuweave::bind`"
 )]
 pub trait Bindable<'a> {
-    /// Binds it to an argument of that origin; `None` if that does not take it.
+    /// Binds it to an argument of this origin. `None` if such an argument does not accept it.
     #[doc(hidden)]
     fn bind(self, origin: Origin) -> Option<Binding<'a>>;
 }

@@ -1,4 +1,5 @@
-//! Calls of graph functions.
+//! Adds calls of graph functions to a builder's program: checks the arguments against the callee's parameters
+//! and declares the buffers that the call returns.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ids::CallId;
@@ -16,7 +17,7 @@ use super::handle::{Argument, Handle, Passed, Place, View};
 use super::program::{Program, Site};
 use super::size::Size;
 
-/// The arguments of a call.
+/// The arguments of a call, converted.
 #[derive(Default)]
 struct CallArguments {
     /// The accesses of the buffers.
@@ -57,7 +58,7 @@ impl Program {
         Ok(handles)
     }
 
-    /// Returns the arguments of a call.
+    /// Checks and converts the arguments of a call.
     fn call_arguments(
         &mut self,
         site: &Site<'_>,
@@ -106,7 +107,7 @@ impl Program {
         Ok(CallArguments { accesses, arguments, sources })
     }
 
-    /// Returns the access of a buffer argument, and true if its ownership passes to the callee.
+    /// Returns the access of a buffer argument, and true if its ownership moves to the callee.
     fn call_buffer(
         &mut self,
         site: &Site<'_>,
@@ -141,8 +142,8 @@ impl Program {
         Ok((access, moved))
     }
 
-    /// Declares the allocations that a call returns, and adds the accesses that write them. `name` is that of the call, if
-    /// it has one.
+    /// Declares the allocations that a call returns and adds the accesses that write them. `name` is the
+    /// call's name, if any.
     fn call_results(
         &mut self,
         callee: &TableHandle,
@@ -183,7 +184,7 @@ impl Program {
         self.refuse(site, Code::CW401, &message, None)
     }
 
-    /// Returns the text of an argument whose handles are of this builder.
+    /// Returns the text of an argument. Fails if its handles are not of this builder.
     fn argument_text_of(&self, site: &Site<'_>, argument: &Argument) -> Result<String> {
         match &argument.0 {
             Passed::Lent(view, _) | Passed::Bare(view) => drop(self.own(site, view.of)?),

@@ -1,4 +1,7 @@
-//! The statements of a builder's graph as they are evaluated: what generated code is for a graph function.
+//! Evaluates the statements of a builder's graph. Plays the part that generated code has for a graph function.
+//!
+//! `Values` implements `Body`: it returns scalars, evaluates a statement by its index, and enters called
+//! functions. `Sources` keeps the arguments of a statement until the scalars have values.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -29,11 +32,11 @@ use super::config::Configuration;
 use super::size::Size;
 use super::words;
 
-/// An argument as a statement keeps it.
+/// An argument of a statement, as the builder stores it.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Buffer(TypeId, &'static str),
-    /// No buffer.
+    /// An absent buffer.
     Nothing,
     Value(Value),
     Scalar(ScalarId),
@@ -56,7 +59,7 @@ impl Source {
 }
 
 impl Source {
-    /// Adds the scalars in the argument.
+    /// Adds the scalars that the argument mentions.
     pub fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
         match self {
             Source::Scalar(id) => drop(scalars.insert(*id)),
@@ -66,7 +69,7 @@ impl Source {
     }
 }
 
-/// The arguments of a statement, with the texts that messages name them by.
+/// The arguments of a statement, and their texts for messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     pub list: Vec<Source>,
@@ -78,7 +81,7 @@ impl Sources {
         self.list.iter().map(|source| source.given(scalars)).collect()
     }
 
-    /// Takes the arguments by `take`, which returns `None` if one does not fit.
+    /// Converts the arguments by `take`, which returns `None` if one does not fit.
     pub fn take<T>(
         &self,
         scalars: &[Value],
@@ -95,7 +98,7 @@ impl Sources {
     }
 }
 
-/// Returns the arguments of a launch as the kernel's declaration lists them.
+/// Converts the arguments of a launch to the kernel's parameters.
 pub(super) type ArgumentsFunction = fn(&mut Given<'_>, Token) -> Option<Arguments>;
 
 /// Enters a graph function.
@@ -117,13 +120,13 @@ pub(super) struct Call {
     pub sources: Sources,
 }
 
-/// A fill: the type of the elements, and the value.
+/// A fill: the element type and the value.
 pub(super) struct Fill {
     pub element: Element,
     pub sources: Sources,
 }
 
-/// The place of a value that a graph waits for, writes or signals.
+/// The location of a value that the graph waits for, writes or signals.
 pub(super) enum Target {
     Narrow(Arc<Flag<u32>>),
     Wide(Arc<Flag<u64>>),
@@ -131,14 +134,15 @@ pub(super) enum Target {
     Semaphore(Arc<Semaphore>),
 }
 
-/// A wait for a value or a semaphore, or the write or signal of one: the values of the first launch, and the step.
+/// A statement that waits for or sets a flag or a semaphore. Its sources are the value of the first launch
+/// and the step.
 pub(super) struct Synced {
     pub target: Target,
     pub sources: Sources,
 }
 
 impl Synced {
-    /// Records the statement with these values of the scalars; without an evaluation only checks them.
+    /// Records the statement for these values of the scalars. Without an evaluation it only checks them.
     pub fn evaluate(
         &self,
         word: SyncWord,
@@ -201,7 +205,7 @@ impl Synced {
         })
     }
 
-    /// Returns the error of a value that does not fit.
+    /// Returns the error for a value that does not fit.
     pub fn refused(&self, at: &At, word: SyncWord, refused: MisfitArgument) -> Error {
         let MisfitArgument { index, misfit } = refused;
         let parameter = if index == 0 { "first" } else { "step" };
@@ -209,7 +213,7 @@ impl Synced {
     }
 }
 
-/// The stage of a builder: the values of statements, which are evaluated when the graph is built and when a scalar is set.
+/// The build stage of a builder's statements. Their values are evaluated at build, and again when a scalar is set.
 pub(super) struct Called;
 
 impl Stage for Called {
@@ -225,7 +229,7 @@ impl Stage for Called {
     type Memory = BufferId;
 }
 
-/// Returns a kind in the program, where `number` is the number of a buffer.
+/// Returns the kind of a statement in the written program. `number` maps a builder's buffer to the program's.
 pub fn written_kind(kind: &Kind<Called>, number: &impl Fn(BufferId) -> BufferId) -> Kind {
     match kind {
         Kind::Launch(_) => Kind::Launch(()),
@@ -245,7 +249,7 @@ pub fn written_kind(kind: &Kind<Called>, number: &impl Fn(BufferId) -> BufferId)
 }
 
 impl Launch {
-    /// Returns the parameters whose arguments mention a scalar.
+    /// Returns the indices of the parameters whose arguments mention a scalar.
     pub fn mentioning(&self, scalar: ScalarId) -> impl Iterator<Item = u32> {
         let mentions = move |source: &Source| {
             let mut scalars = BTreeSet::new();
@@ -255,12 +259,12 @@ impl Launch {
         (0..).zip(&self.sources.list).filter(move |(_, source)| mentions(source)).map(|(at, _)| at)
     }
 
-    /// Returns the arguments with these values of the scalars.
+    /// Returns the arguments for these values of the scalars.
     pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, MisfitArgument> {
         self.sources.take(scalars, |given| (self.arguments)(given, Token))
     }
 
-    /// Returns the error of an argument that does not fit.
+    /// Returns the error for an argument that does not fit.
     pub fn refused(&self, at: &At, refused: MisfitArgument) -> Error {
         let MisfitArgument { index, misfit } = refused;
         let parameter = self.kernel.declared().get(index).map_or("?", |(name, _)| name);
@@ -269,7 +273,7 @@ impl Launch {
 }
 
 impl Call {
-    /// Checks the arguments with these values of the scalars.
+    /// Checks the arguments for these values of the scalars.
     pub fn check(&self, at: &At, scalars: &[Value]) -> Result<()> {
         let entered = self.sources.take(scalars, |given| (self.enter)(given, &mut |_| {}, Token));
         entered.map_err(|MisfitArgument { index, misfit }| {
@@ -279,7 +283,7 @@ impl Call {
     }
 }
 
-/// Evaluates a fill of elements of a type that can be filled; `None` for other types.
+/// Evaluates a fill. `None` if no fill supports the element type.
 pub(super) fn fill(
     element: TypeId,
     sources: &Sources,
@@ -305,22 +309,22 @@ pub(super) fn fill(
     None
 }
 
-/// The table of a builder's graph, and its statements.
+/// The table of a builder's graph and its statements.
 pub(super) struct Code {
     pub table: Arc<Decoded>,
     pub steps: Vector<StatementId, Kind<Called>>,
-    /// The place of each statement.
+    /// The source location of each statement.
     pub places: Vector<StatementId, At>,
-    /// The place of each scalar.
+    /// The source location of each scalar.
     pub symbols: Vector<ScalarId, At>,
 }
 
-/// The arguments that a builder's graph is bound to.
+/// The arguments to which a builder's graph is bound.
 pub struct Args<'a> {
     pub(super) code: Arc<Code>,
     pub(super) scalars: Vec<Value>,
     pub(super) buffers: Vec<Binding<'a>>,
-    /// The index of each handle's buffer among those of the program.
+    /// The index, among the program's buffers, of each handle's buffer.
     pub(super) ids: Vec<u32>,
     pub(super) builder: u64,
 }
@@ -334,7 +338,7 @@ impl fmt::Debug for Args<'_> {
     }
 }
 
-/// The values of a builder's scalars.
+/// The values of a builder's scalars, with the statements that use them.
 #[derive(Clone, Copy)]
 pub struct Values<'v> {
     code: &'v Code,

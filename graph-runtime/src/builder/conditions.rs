@@ -1,4 +1,5 @@
-//! Conditions on the device: `if`, `while` and `match` on a buffer of one `u32`, whose bodies are closures.
+//! Conditions on the device: `if`, `while` and `match` on a buffer of one `u32`. Their bodies are closures;
+//! `arms` adds the statements around each.
 
 use std::ops::Not;
 
@@ -12,13 +13,13 @@ use super::declarations::Builder;
 use super::handle::{Handle, Place, Statement, View};
 use super::program::{Pending, Site};
 
-/// A buffer that the device decides by: `&Handle`, `&View`, or `!` of either.
+/// A buffer on which the device branches: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that the device can decide by",
     label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`"
 )]
 pub trait ToDecision {
-    /// Returns it as a decision.
+    /// Converts it to a decision.
     fn to_decision(self) -> Decision;
 }
 
@@ -55,13 +56,13 @@ macro_rules! decisions {
 }
 decisions!(Handle View);
 
-/// The values of an arm of a `match`: a `u32`, or an array, a slice or a vector of them.
+/// The values of a `match` arm: a `u32`, or an array, a slice or a vector of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of values of an arm",
     label = "an arm runs for a `u32`, `3`, or for several, `[0, 1]`"
 )]
 pub trait ToValues {
-    /// Returns them as a list.
+    /// Converts them to a list.
     fn to_values(self) -> Vec<u32>;
 }
 
@@ -90,11 +91,12 @@ impl ToValues for Vec<u32> {
 }
 
 impl<'a> Builder<'a> {
-    /// Runs a body on the device if a flag is not 0: `if flag { .. }`. The flag is a buffer of one `u32`; `!&flag` is the opposite.
+    /// Runs a body on the device if a flag is not 0: `if flag { .. }`. The flag is a buffer of one `u32`;
+    /// `!&flag` negates it.
     ///
-    /// The closure is called once, now, and adds the statements of the body. Allocations in it are those of the body, and
-    /// buffers from outside keep their memory: they are neither freed nor handed over in it. If it panics and the caller catches that,
-    /// [`build`](Builder::build) says so.
+    /// The closure is called once, now, and adds the statements of the body. Its allocations belong to the body.
+    /// Buffers from outside keep their memory: the body can neither free them nor move them into a call. If the
+    /// closure panics and the caller catches the panic, [`build`](Builder::build) returns an error.
     ///
     /// ```no_run
     /// # use cuweave_runtime::builder::Builder;
@@ -108,7 +110,8 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// The closure's error; a flag that is not known to be one `u32` of the device (CW001), a handle of another builder (CW402).
+    /// The closure's error; a flag that is not known to be one `u32` on the device (CW001); a handle of
+    /// another builder (CW402).
     #[track_caller]
     pub fn if_<R>(
         &mut self,
@@ -122,11 +125,12 @@ impl<'a> Builder<'a> {
         done
     }
 
-    /// Runs one of two bodies on the device: `if flag { .. } else { .. }`. What both write is written behind it.
+    /// Runs one of two bodies on the device: `if flag { .. } else { .. }`. Elements that both write count as
+    /// written afterwards.
     ///
     /// # Errors
     ///
-    /// As [`if_`](Builder::if_).
+    /// The errors of [`if_`](Builder::if_).
     #[track_caller]
     pub fn if_else<R, S>(
         &mut self,
@@ -142,9 +146,9 @@ impl<'a> Builder<'a> {
         done
     }
 
-    /// Repeats a body on the device while a flag is not 0: `while flag { .. }`. The body writes the flag.
+    /// Repeats a body on the device while a flag is not 0: `while flag { .. }`. The body must write the flag.
     ///
-    /// The closure is called once: what it does to handles in Rust happens once and not a turn. Returns the loop.
+    /// The closure is called once, so its effects on Rust variables happen once, not per iteration. Returns the loop.
     ///
     /// ```no_run
     /// # use cuweave_runtime::builder::Builder;
@@ -158,8 +162,8 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`if_`](Builder::if_); an empty body (CW001). That no statement of the body writes the flag is an error of the build
-    /// (CW001).
+    /// The errors of [`if_`](Builder::if_); an empty body (CW001). The build reports a body that never writes
+    /// the flag (CW001).
     #[track_caller]
     pub fn while_<R>(
         &mut self,
@@ -169,13 +173,13 @@ impl<'a> Builder<'a> {
         self.repeat(Place::caller(), None, &flag.to_decision(), body)
     }
 
-    /// Repeats a body while a flag is not 0, at most so many turns: `#[at_most(n)] while flag { .. }`.
+    /// Repeats a body while a flag is not 0, with a limit on the iterations: `#[at_most(n)] while flag { .. }`.
     ///
-    /// [`Exec::turns_of`](super::Exec::turns_of) returns the turns of the loop, and whether the limit was hit.
+    /// [`Exec::turns_of`](super::Exec::turns_of) returns the number of iterations and whether the limit was hit.
     ///
     /// # Errors
     ///
-    /// As [`while_`](Builder::while_); a limit of 0 (CW001).
+    /// The errors of [`while_`](Builder::while_); a limit of 0 (CW001).
     #[track_caller]
     pub fn while_at_most<R>(
         &mut self,
@@ -186,8 +190,8 @@ impl<'a> Builder<'a> {
         self.repeat(Place::caller(), Some(most), &flag.to_decision(), body)
     }
 
-    /// Begins a choice between several bodies by the value of an index, a buffer of one `u32`: `match index { .. }`. Its arms are added
-    /// by [`Match::arm`], and [`Match::otherwise`] ends it.
+    /// Begins a choice between bodies by the value of a buffer of one `u32`: `match index { .. }`.
+    /// [`Match::arm`] adds its arms, and [`Match::otherwise`] ends it.
     ///
     /// ```no_run
     /// # use cuweave_runtime::builder::Builder;
@@ -239,7 +243,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A `match` on a buffer, by [`Builder::match_`], while its arms are added.
+/// A `match` from [`Builder::match_`] whose arms are being added.
 #[must_use = "a `match` ends with `otherwise`"]
 pub struct Match<'m, 'a> {
     builder: &'m mut Builder<'a>,
@@ -247,7 +251,7 @@ pub struct Match<'m, 'a> {
     arms: Result<Arms>,
     /// The values of the arms so far.
     seen: Vec<u32>,
-    /// The number of panics of arms before it.
+    /// The number of arms that had panicked before it began.
     panics: usize,
     ended: bool,
 }
@@ -259,8 +263,9 @@ impl std::fmt::Debug for Match<'_, '_> {
 }
 
 impl<'a> Match<'_, 'a> {
-    /// Adds the body for a value, `0 => { .. }`, or for several, `1 | 2 => { .. }`. Values of arms before it are theirs. The first
-    /// error is returned by [`otherwise`](Match::otherwise), and the closures behind it are not called.
+    /// Adds the body for a value, `0 => { .. }`, or for several, `1 | 2 => { .. }`. Values of earlier arms
+    /// are skipped. After the first error no more closures are called; [`otherwise`](Match::otherwise)
+    /// returns the error.
     #[track_caller]
     pub fn arm<R>(mut self, values: impl ToValues, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) -> Self {
         let place = Place::caller();
@@ -278,12 +283,12 @@ impl<'a> Match<'_, 'a> {
         self
     }
 
-    /// Adds the body for all other values, `_ => { .. }`, and ends the statement.
+    /// Adds the body for all other values, `_ => { .. }`, and ends the `match`.
     ///
     /// # Errors
     ///
-    /// A closure's error; an operand as of [`if_`](Builder::if_); an arm for which no value is left, more than 8 values,
-    /// no arm before this one (CW001).
+    /// A closure's error; the errors of [`if_`](Builder::if_) for the operand; an arm without remaining
+    /// values, more than 8 values, no arm before this one (CW001).
     #[track_caller]
     pub fn otherwise<R>(mut self, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) -> Result<()> {
         let place = Place::caller();
@@ -309,7 +314,7 @@ impl<'a> Match<'_, 'a> {
     fn add<R>(&mut self, test: Test, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) {
         let Ok(arms) = &mut self.arms else { return };
         match self.builder.arm(arms, test, body) {
-            // A `match` that is forgotten has the arms so far.
+            // If the caller forgets the `match`, it keeps the arms so far.
             Ok(()) => self.builder.program.end_conditional(arms, false),
             Err(error) => self.fail(error),
         }
@@ -325,7 +330,7 @@ impl<'a> Match<'_, 'a> {
         self.refuse(place, &message, Some("write several, one in the last arm of another"));
     }
 
-    /// Keeps the first error. The arms so far are a statement that is whole.
+    /// Keeps the first error. The arms so far become a complete statement.
     fn fail(&mut self, error: Error) {
         if let Ok(arms) = &self.arms {
             self.builder.program.end_conditional(arms, false);
@@ -347,7 +352,7 @@ impl Drop for Match<'_, '_> {
     }
 }
 
-/// Returns the values for which the body of an `if` or a `while` runs.
+/// Returns the test for which the body of an `if` or a `while` runs.
 fn truth(negated: bool) -> Test {
     Test { others: !negated, ..Test::TRUE }
 }

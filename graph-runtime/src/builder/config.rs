@@ -1,4 +1,4 @@
-//! The configurations of a builder's launches.
+//! Launch configurations of a builder: expressions over its scalars, and their values.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use super::size::{Integer, MentionedScalars, Scalar, Size, ToSize, Unsound};
 /// A launch configuration over the scalars of a builder.
 #[derive(Clone, Debug)]
 pub enum Configuration {
-    /// One of numbers.
+    /// Constant extents.
     Fixed(LaunchConfig),
-    /// One thread an item, of a number of items without symbols.
+    /// One thread per item, for a number of items without scalars.
     PerItem(PerItem),
-    /// One thread an item.
+    /// One thread per item, for a number of items that depends on scalars.
     PerSize(Size),
     /// Grid, block and dynamic shared memory.
     Sizes(Box<ShapeSizes>),
@@ -53,7 +53,7 @@ impl Configuration {
         self.grid().iter().chain(self.block()).try_for_each(|size| size.check(builder))
     }
 
-    /// Returns the scalars in it.
+    /// Returns the scalars that it mentions.
     pub(super) fn mentions(&self) -> MentionedScalars {
         let (mut grid, mut block) = (BTreeSet::new(), BTreeSet::new());
         self.grid().iter().for_each(|size| size.mentions(&mut grid));
@@ -61,7 +61,7 @@ impl Configuration {
         MentionedScalars { all: &grid | &block, grid, block }
     }
 
-    /// Returns the configuration with these values of the scalars.
+    /// Evaluates the configuration for these values of the scalars.
     pub(super) fn with(&self, scalars: &[Value]) -> Valued {
         match self {
             Configuration::Fixed(config) => Valued::Fixed(*config),
@@ -78,7 +78,7 @@ impl Configuration {
 
 type Triple = (Dim, Dim, Dim);
 
-/// A configuration with the values of its scalars.
+/// A configuration whose scalars have values.
 pub(super) enum Valued {
     Fixed(LaunchConfig),
     PerItem(PerItem),
@@ -102,7 +102,7 @@ impl Config for Valued {
     note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` of integers, `Scalar`s, `Size`s or tuples of them, a `LaunchConfig`, or `per_item(n)`"
 )]
 pub trait ToConfiguration {
-    /// Returns it as a configuration.
+    /// Converts it to a configuration.
     fn to_configuration(self) -> Configuration;
 }
 
@@ -143,7 +143,7 @@ impl<G: ToExtents, B: ToExtents, S: ToSize> ToConfiguration for (G, B, S) {
     note = "a grid or a block is an integer, a `Scalar` or a `Size`, or a tuple of up to three"
 )]
 pub trait ToExtents {
-    /// Returns the three extents.
+    /// Converts it to three extents.
     fn to_extents(self) -> [Size; 3];
 }
 
@@ -171,13 +171,13 @@ impl<X: ToSize, Y: ToSize, Z: ToSize> ToExtents for (X, Y, Z) {
     }
 }
 
-/// A number of items that `per_item` takes: an integer, or an expression over the scalars of a builder.
+/// A number of items for `per_item`: an integer, or an expression over a builder's scalars.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a number of items")]
 pub trait Items {
     /// The configuration.
     type Config;
 
-    /// Returns the configuration of one thread an item.
+    /// Returns the configuration with one thread per item.
     fn per_item(self) -> Self::Config;
 }
 

@@ -1,4 +1,5 @@
-//! The builder: declarations, options and the order of statements.
+//! The builder: its declarations, options, and the order of its statements. Statements are added in `statements`
+//! and `conditions`. `build` lowers the program (`lower`) and builds its graph like that of a graph function.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,23 +25,26 @@ use super::words;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Makes a graph that is known only when the program runs.
+/// Builds a graph that is known only at run time.
 ///
-/// The statements are those of a graph function, and mean the same: program order is the meaning, the order comes from what the
-/// statements access, memory is planned. Everything that the macro, or rustc in its place, refuses while a crate compiles is an
-/// [`Error::Refused`](crate::Error::Refused) here, with the code and the place of the call: faults of a single call at
-/// once, those of the whole program by [`build`](Builder::build).
+/// The statements are those of a graph function and mean the same: program order is the meaning, the order of
+/// nodes is inferred from the accesses, and memory is planned. Everything that the macro or rustc would
+/// reject at compile time is an [`Error::Refused`](crate::Error::Refused) here, with the code and the source
+/// location of the call. Faults of a single call are returned at once, faults of the whole program by
+/// [`build`](Builder::build).
 ///
-/// - A [`Handle`] is a buffer, a [`Scalar`] a scalar argument, a [`Statement`](super::Statement) a node. They can be copied and
-///   kept in collections, and are refused by any other builder.
-/// - [`named`](Builder::named), [`on`](Builder::on) and [`after`](Builder::after) are about the next statement: `b.after(s).launch(..)?`.
-/// - Expressions over integer scalars, `n * 4`, are lengths, bounds of ranges (`h.range(i * n, (i + 1) * n)`) and extents of
-///   configurations. Ranges are compared as expressions, as in a graph function, so that a setter changes no order.
+/// - A [`Handle`] is a buffer, a [`Scalar`] a scalar argument, a [`Statement`](super::Statement) a node. They
+///   can be copied and kept in collections. Other builders reject them.
+/// - [`named`](Builder::named), [`on`](Builder::on) and [`after`](Builder::after) apply to the next
+///   statement: `b.after(s).launch(..)?`.
+/// - Expressions over integer scalars, `n * 4`, are lengths, bounds of ranges (`h.range(i * n, (i + 1) * n)`)
+///   and extents of configurations. Ranges are compared as expressions, as in a graph function, so that a
+///   setter changes no order.
 pub struct Builder<'a> {
     /// The contexts of its devices.
     pub(super) contexts: Vec<Arc<CudaContext>>,
     pub(super) program: Program,
-    /// The buffers that arguments are bound to.
+    /// The buffers bound to the arguments.
     pub(super) bound: Vec<(BufferId, Binding<'a>)>,
 }
 
@@ -54,20 +58,20 @@ impl fmt::Debug for Builder<'_> {
 }
 
 impl<'a> Builder<'a> {
-    /// Returns a builder of a graph in a context.
+    /// Returns a builder for a graph in a context.
     #[track_caller]
     pub fn new(ctx: &Arc<CudaContext>) -> Builder<'a> {
         Builder::with_name(ctx, "graph")
     }
 
-    /// As [`Builder::new`], with a name for messages and pictures.
+    /// Like [`Builder::new`], with a name for messages and pictures.
     #[track_caller]
     pub fn with_name(ctx: &Arc<CudaContext>, name: &str) -> Builder<'a> {
         Builder::made(vec![ctx.clone()], name, Place::caller())
     }
 
-    /// Returns a builder of a graph over several devices, in the order in which [`on`](Builder::on) numbers them. The graph is
-    /// launched into streams of the first context.
+    /// Returns a builder for a graph over several devices, which [`on`](Builder::on) numbers in this order.
+    /// The graph is launched into streams of the first context.
     #[track_caller]
     pub fn over(contexts: &[Arc<CudaContext>], name: &str) -> Builder<'a> {
         let mut builder = Builder::made(contexts.to_vec(), name, Place::caller());
@@ -81,8 +85,8 @@ impl<'a> Builder<'a> {
         Builder { contexts, program: Program::new(number, name, place), bound: Vec::new() }
     }
 
-    /// Sets the source of the order: `#[graph(order = ..)]`. Explicit order comes from [`after`](Builder::after) and
-    /// [`edge`](Builder::edge) alone; the build proves that it suffices.
+    /// Sets how statements are ordered: `#[graph(order = ..)]`. Explicit order comes only from
+    /// [`after`](Builder::after) and [`edge`](Builder::edge); the build checks that it suffices.
     pub fn order(&mut self, order: ir::Order) -> &mut Self {
         self.program.options.order = order;
         self
@@ -100,13 +104,13 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Sets which launches may be changed: `#[graph(launches = ..)]`.
+    /// Sets how launches may be changed: `#[graph(launches = ..)]`.
     pub fn launches(&mut self, launches: Launches) -> &mut Self {
         self.program.options.launches = Some(launches);
         self
     }
 
-    /// Sets the most bytes that the temporaries may take: `#[graph(budget = ..)]`.
+    /// Sets the maximum number of bytes for the temporaries: `#[graph(budget = ..)]`.
     #[track_caller]
     pub fn budget(&mut self, bytes: impl ToSize) -> &mut Self {
         let bytes = bytes.to_size();
@@ -123,25 +127,26 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Puts the next statement on a device: `#[on(1)]`, or a condition with all of its bodies. Without it a statement is on the device of
-    /// the body that it stands in, or on the first one; the devices of a graph function that is called are counted from that of the call.
+    /// Puts the next statement on a device: `#[on(1)]`. A condition takes all of its bodies with it. By
+    /// default a statement is on the device of its enclosing body, or on the first one. The devices of a
+    /// called graph function are counted from the device of the call.
     pub fn on(&mut self, device: u32) -> &mut Self {
         self.program.cursor.pending.on = Some(Device::from_u32(device));
         self
     }
 
-    /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for the statement that makes it.
+    /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for its allocating statement.
     pub fn after(&mut self, before: impl Into<Ordered>) -> &mut Self {
         self.program.cursor.pending.after.push(before.into());
         self
     }
 
-    /// Orders a statement after another one, whichever was made first.
+    /// Orders one statement after another. They can be made in either order.
     ///
     /// # Errors
     ///
-    /// Statements of another builder (CW402), an argument in the place of an allocation (CW206). A cycle is an error of the
-    /// build (CW204).
+    /// Statements of another builder (CW402); an argument instead of an allocation (CW206). The build reports
+    /// a cycle (CW204).
     #[track_caller]
     pub fn edge(&mut self, before: impl Into<Ordered>, after: impl Into<Ordered>) -> Result<()> {
         let site = Site { place: Place::caller(), name: "edge" };
@@ -151,7 +156,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Declares a scalar argument, with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) sets another one.
+    /// Declares a scalar argument with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) changes it.
     #[track_caller]
     pub fn scalar<T: Copy + Send + Sync + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
         self.program.values.push(Value::of(value));
@@ -181,7 +186,7 @@ impl<'a> Builder<'a> {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_mut(), EXCLUSIVE))
     }
 
-    /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
+    /// Declares an argument `&Pinned<[T; len]>`: page-locked host memory, for `copy` and `host`.
     #[track_caller]
     pub fn pinned<T: Storable>(
         &mut self,
@@ -192,7 +197,7 @@ impl<'a> Builder<'a> {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(memory.bind_pinned(), PINNED))
     }
 
-    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked memory of the host, for `copy` and `host`.
+    /// Declares an argument `&mut Pinned<[T; len]>`: page-locked host memory, for `copy` and `host`.
     #[track_caller]
     pub fn pinned_mut<T: Storable>(
         &mut self,
@@ -208,8 +213,8 @@ impl<'a> Builder<'a> {
         )
     }
 
-    /// Declares an argument `[T; len]`: the output of another graph, which [`Exec::launch_with`](super::Exec::launch_with) hands
-    /// over and this graph frees.
+    /// Declares an argument `[T; len]`: the output of another graph.
+    /// [`Exec::launch_with`](super::Exec::launch_with) hands it over, and this graph frees it.
     #[track_caller]
     pub fn taken<T: Storable>(&mut self, name: &str, len: impl ToSize, output: impl BindTaken<T>) -> Handle {
         self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(output.bind_taken(), TAKEN))
@@ -227,7 +232,7 @@ impl<'a> Builder<'a> {
 
     /// Allocates a buffer of `len` elements: `let h = alloc::<T>(len);`. It is freed after its last use.
     ///
-    /// A length or an order that stands for nothing is an error of the build.
+    /// An invalid length or order is reported by the build.
     #[track_caller]
     pub fn alloc<T: 'static>(&mut self, len: impl ToSize) -> Handle {
         let place = Place::caller();
@@ -249,23 +254,24 @@ impl<'a> Builder<'a> {
         self.handle(buffer)
     }
 
-    /// Checks the program so far as [`build`](Builder::build) does before it looks at values. Returns the warnings (CW106):
-    /// allocations that nothing uses, and those that are written and never read.
+    /// Checks the program so far, as [`build`](Builder::build) does before it evaluates. Returns the warnings
+    /// (CW106): allocations that are unused, or written but never read.
     ///
     /// # Errors
     ///
-    /// All faults of the program so far; in an arm of a condition, that the arm has not ended (CW001).
+    /// All faults of the program so far. Inside an arm of a condition: that the arm has not ended (CW001).
     pub fn check(&self) -> Result<Vec<Refusal>> {
         lower::checked(&self.program).map(|checked| checked.warnings)
     }
 
-    /// Checks the program, and builds its graph.
+    /// Checks the program and builds its graph.
     ///
     /// # Errors
     ///
-    /// All faults of the program with their codes, an arm of a condition that panicked among them (CW001); what the
-    /// function of a graph returns: a buffer that is shorter than declared or of another context, two that overlap of which one is written, a length without a value, a launch
-    /// configuration that the device does not take, a module that cannot be loaded, a failure of the driver.
+    /// All faults of the program with their codes, including an arm that panicked (CW001). The errors of a
+    /// graph function: a buffer that is shorter than declared or of another context; two buffers that overlap
+    /// if either is written; a length that cannot be computed; a launch configuration that the device does
+    /// not support; a module that cannot be loaded; a failure of the driver.
     pub fn build(self) -> Result<Graph<Args<'a>>> {
         let checked = lower::checked(&self.program)?;
         build_on(&self.contexts, lower::args(self.program, self.bound, checked)).map_err(words::of_builder)

@@ -1,4 +1,5 @@
-//! The exec of a builder's graph: launches, outputs by their handles, and setters by handles.
+//! The exec of a builder's graph: launches, and outputs and setters by handle. It wraps the common `ExecCore`.
+//! Handles are first checked against their builder and resolved to the program's buffers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,9 +24,9 @@ use super::handle::{Handle, Place, Statement};
 use super::size::Scalar;
 use super::words;
 
-/// The exec of a builder's graph: a graph that can be launched, again and again.
+/// The exec of a builder's graph: a graph that can be launched repeatedly.
 ///
-/// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+/// It owns or borrows every operand. It is `Send` but not `Sync`.
 #[must_use = "a graph does nothing until it is launched"]
 pub struct Exec<'a> {
     core: ExecCore<Args<'a>>,
@@ -49,12 +50,12 @@ impl fmt::Debug for Launched<'_, '_> {
 }
 
 impl<'e> Launched<'e, '_> {
-    /// Returns an output of the launch, by the handle of its allocation. Each can be taken once.
+    /// Returns an output of the launch by the handle of its allocation. Each output can be taken once.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402), a buffer that does not leave the graph (CW001), elements of another type (CW401), an
-    /// output that is taken already.
+    /// A handle of another builder (CW402); a buffer that is not an output (CW001); a wrong element type
+    /// (CW401); an output that was already taken.
     #[track_caller]
     pub fn output<T: 'static>(&self, output: Handle) -> Result<Output<'e, T>> {
         let index = self.core.args.output::<T>(output, Place::caller())?;
@@ -81,7 +82,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Returns the number of an output.
+    /// Returns the index of an output.
     fn output<T: 'static>(&self, handle: Handle, place: Place) -> Result<usize> {
         let buffer = self.buffer(handle, place, "output")?;
         let (table, at) = (&self.code.table, self.site(place, "output"));
@@ -98,8 +99,9 @@ impl<'a> Args<'a> {
         Err(words::refused(&at, Code::CW401, &message, &[], None))
     }
 
-    /// Returns the memory that an argument is bound to, if it was bound as an owned `CudaSlice` or `PinnedHostSlice` of elements
-    /// `T`, or as a [`Buffer`](crate::Buffer): `M` is that type. An argument is given back once.
+    /// Gives back the memory that is bound to an argument: an owned `CudaSlice<T>` or `PinnedHostSlice<T>`,
+    /// or a [`Buffer`](crate::Buffer). `M` is its type. `None` if the argument is bound otherwise or was
+    /// already given back.
     pub fn take<M: 'static>(&mut self, argument: Handle) -> Option<M> {
         let id = *self.ids.get(argument.index).filter(|_| argument.builder == self.builder)?;
         let binding = self.buffers.get_mut(size(id))?;
@@ -108,7 +110,7 @@ impl<'a> Args<'a> {
 }
 
 impl<'a> Exec<'a> {
-    /// Brings the graph to the device and maps its memory, so that the first launch need not.
+    /// Uploads the graph to the device and maps its memory, so that the first launch does not have to.
     ///
     /// # Errors
     ///
@@ -117,22 +119,24 @@ impl<'a> Exec<'a> {
         self.core.upload(stream)
     }
 
-    /// Launches the graph into a stream. Returns a borrow of the exec that gives the outputs.
+    /// Launches the graph into a stream. Returns a borrow of the exec that gives access to the outputs.
     ///
     /// # Errors
     ///
-    /// A stream of another context or one that is capturing, an output that is not handed over, a [`Buffer`](crate::Buffer)
-    /// that is lent or that setters have bound twice in conflict, a failure of the driver: the exec is as it was.
+    /// A stream of another context or one that is capturing; a missing output for a taken-over argument; a
+    /// [`Buffer`](crate::Buffer) that is lent, or that setters have bound twice in conflict; a failure of the
+    /// driver. The exec is unchanged.
     pub fn launch(&mut self, stream: &Arc<CudaStream>) -> Result<Launched<'_, 'a>> {
         self.launch_with(stream, ())
     }
 
-    /// As [`launch`](Exec::launch), and hands over a tuple of outputs of other graphs: one for each argument that
-    /// [`taken`](super::Builder::taken) declares, in their order.
+    /// Like [`launch`](Exec::launch), with a tuple of outputs of other graphs: one for each argument that
+    /// [`taken`](super::Builder::taken) declared, in this order.
     ///
     /// # Errors
     ///
-    /// As [`launch`](Exec::launch); an output that is not the one that the graph was built for, or does not live.
+    /// The errors of [`launch`](Exec::launch); an output for which the graph was not built, or which is no
+    /// longer alive.
     pub fn launch_with(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -142,12 +146,13 @@ impl<'a> Exec<'a> {
         Ok(Launched { core: &self.core })
     }
 
-    /// Sets a scalar: only what uses it is updated.
+    /// Sets a scalar. Only the nodes that use it are updated.
     ///
     /// # Errors
     ///
-    /// A scalar of another builder (CW402), one that reaches a length or a bound, a value that a parameter does not take (CW401),
-    /// a launch configuration that the device does not take, a failure of the driver: the exec is as it was.
+    /// A scalar of another builder (CW402); a scalar that determines a length or a bound; a value that a
+    /// parameter does not accept (CW401); a launch configuration that the device does not support; a failure
+    /// of the driver. The exec is unchanged.
     #[track_caller]
     pub fn set_scalar<T: Copy + Send + Sync + 'static>(
         &mut self,
@@ -176,14 +181,14 @@ impl<'a> Exec<'a> {
         })
     }
 
-    /// Binds an argument anew: only what uses it is updated.
+    /// Binds another buffer to an argument. Only the nodes that use it are updated.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402), an allocation (CW001), a buffer that does not bind to what the argument is declared as
-    /// or has elements of another type (CW401), one that is too short, of another context, or that overlaps another of which one
-    /// is written; an output at another address for an argument that is taken over, which a node of the graph frees
-    /// ([`Error::BuildAgain`]); a failure of the driver.
+    /// A handle of another builder (CW402); an allocation (CW001); a buffer that does not fit the argument's
+    /// declaration or element type (CW401); a buffer that is too short or of another context; a buffer that
+    /// overlaps another operand if either is written; for a taken-over argument, an output at another
+    /// address, because a node of the graph frees it ([`Error::BuildAgain`]); a failure of the driver.
     #[track_caller]
     pub fn set_buffer(&mut self, argument: &Handle, buffer: impl Bindable<'a>) -> Result<()> {
         let (place, args) = (Place::caller(), &self.core.args);
@@ -209,36 +214,37 @@ impl<'a> Exec<'a> {
         self.core.set_buffer(id.as_u32(), binding, |args| &mut args.buffers[id.index()])
     }
 
-    /// Returns the description of an output, from which a graph that takes it over is built.
+    /// Returns the description of an output. A graph that takes the output over is built from it.
     ///
     /// # Errors
     ///
-    /// As [`Launched::output`].
+    /// The errors of [`Launched::output`].
     #[track_caller]
     pub fn description<T: Storable>(&self, output: Handle) -> Result<OutputDescription<T>> {
         let index = self.core.args.output::<T>(output, Place::caller())?;
         Ok(self.core.description(index))
     }
 
-    /// Gives the arguments back: [`Args::take`] returns those that the exec owns. Their uses are ordered after the last launch.
+    /// Gives the arguments back: [`Args::take`] returns the ones that the exec owns. Their uses are ordered
+    /// after the last launch.
     #[must_use]
     pub fn into_args(self) -> Args<'a> {
         self.core.into_args()
     }
 
-    /// Returns the number of launches so far, those of profiles among them: the number of the next launch, by which the values of
-    /// flags and semaphores advance.
+    /// Returns the number of launches so far, including those of profiles. It is the index of the next
+    /// launch, with which the values of flags and semaphores advance.
     #[must_use]
     pub fn launches(&self) -> u64 {
         self.core.launches()
     }
 
-    /// Waits on the host for the last launch, and returns the turns of a loop of
-    /// [`while_at_most`](super::Builder::while_at_most) in it, also whether the limit was hit.
+    /// Waits on the host for the last launch and returns the iterations of a loop of
+    /// [`while_at_most`](super::Builder::while_at_most) in it, and whether the limit was hit.
     ///
     /// # Errors
     ///
-    /// A statement of another builder (CW402) or one that is no loop with a limit (CW001); a failure of the driver.
+    /// A statement of another builder (CW402) or one that is not a bounded loop (CW001); a failure of the driver.
     #[track_caller]
     pub fn turns_of(&self, statement: Statement) -> Result<LoopTurns> {
         let (place, args) = (Place::caller(), &self.core.args);
@@ -256,12 +262,12 @@ impl<'a> Exec<'a> {
         }
     }
 
-    /// As [`turns_of`](Exec::turns_of), of the loop of that name: that of [`named`](super::Builder::named), or the label of a loop in a
-    /// graph function that is called, behind the name of the call: `"solve.inner"`.
+    /// Like [`turns_of`](Exec::turns_of), by the loop's name: the one from [`named`](super::Builder::named),
+    /// or the label of a loop in a called graph function, after the name of the call: `"solve.inner"`.
     ///
     /// # Errors
     ///
-    /// A name that is not that of one loop with a limit; a failure of the driver.
+    /// A name that does not identify one bounded loop; a failure of the driver.
     pub fn turns(&self, name: &str) -> Result<LoopTurns> {
         self.core.turns(name)
     }
@@ -275,16 +281,16 @@ impl<'a> Exec<'a> {
         self.core.synchronize()
     }
 
-    /// Measures the time of each statement, in microseconds: the graph is launched `launches` times as it is, and as often with its
-    /// nodes one after the other and an event behind each.
+    /// Measures the time of each statement in microseconds. Launches the graph `launches` times as it is, and
+    /// as often with its nodes serialised and an event after each.
     ///
-    /// Profiling **runs** the graph: what it writes moves on by `2 * launches` launches, and its outputs are freed. The bodies of
-    /// library calls run once more. The graph that is launched by [`launch`](Exec::launch) stays as it is.
+    /// Profiling **runs** the graph: its effects are those of `2 * launches` launches, and its outputs are freed.
+    /// The bodies of library calls run once more. The graph that [`launch`](Exec::launch) uses is unchanged.
     ///
     /// # Errors
     ///
-    /// No launches, a graph that takes over outputs of others, what [`launch`](Exec::launch) refuses, a failure of the driver: the
-    /// exec can be launched as before.
+    /// No launches; a graph that takes over outputs of others; the errors of [`launch`](Exec::launch); a
+    /// failure of the driver. The exec can be launched as before.
     #[cfg(feature = "inspect")]
     pub fn profile(&mut self, stream: &Arc<CudaStream>, launches: u32) -> Result<Profile> {
         self.core.profile(stream, launches)

@@ -1,4 +1,5 @@
-//! Handles of buffers and statements, parts of buffers, and arguments of launches and calls.
+//! Handles of buffers and statements, parts of buffers, and arguments of launches and calls. A `Handle` is an
+//! index with the id of its builder. A `View` is a handle with nested ranges, which `program` resolves.
 
 use std::panic::Location;
 
@@ -8,7 +9,7 @@ use crate::build::Value;
 
 use super::size::{Scalar, Size, ToSize};
 
-/// A place of the caller's source.
+/// A location in the caller's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub file: &'static str,
@@ -24,11 +25,11 @@ impl Place {
     }
 }
 
-/// A buffer of a builder: an allocation or an argument. It is a name, and can be copied.
+/// A buffer of a builder: an allocation or an argument. A handle is only a name and can be copied.
 ///
-/// In a launch it stands as `&b`, `&mut b` or `atomic(&mut b)`, as in a graph function. Where rustc's borrows are in the way,
-/// since handles stand in one collection, [`read`](Handle::read), [`write`](Handle::write) and [`atomic`](Handle::atomic) are
-/// the same by value.
+/// A launch takes `&b`, `&mut b` or `atomic(&mut b)`, as in a graph function. If rustc's borrow rules are in
+/// the way, for example with handles in one collection, [`read`](Handle::read), [`write`](Handle::write) and
+/// [`atomic`](Handle::atomic) do the same by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     pub(super) builder: u64,
@@ -36,13 +37,13 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Returns its elements from `lo` up to `hi`: `x[lo..hi]` of a graph function.
+    /// Returns its elements from `lo` to `hi`, exclusive: `x[lo..hi]` in a graph function.
     #[track_caller]
     pub fn range(self, lo: impl ToSize, hi: impl ToSize) -> View {
         View::of(self).part(lo.to_size(), Some(hi.to_size()))
     }
 
-    /// Returns its first `middle` elements, and the others.
+    /// Returns its first `middle` elements and the rest.
     #[track_caller]
     pub fn split_at_mut(self, middle: impl ToSize) -> (View, View) {
         View::of(self).split_at_mut(middle)
@@ -68,27 +69,27 @@ impl Handle {
 #[derive(Clone, Debug)]
 pub struct View {
     pub(super) of: Handle,
-    /// Parts of parts, the outermost first.
+    /// Ranges of ranges, outermost first.
     pub(super) parts: Vec<Subrange>,
 }
 
-/// A part of a part: it begins and ends at a distance from the begin of the one before.
+/// A range within a part. Its bounds are relative to the start of the enclosing part.
 #[derive(Clone, Debug)]
 pub(super) struct Subrange {
     pub lo: Size,
-    /// `None` for the end of the one before.
+    /// `None` for the end of the enclosing part.
     pub hi: Option<Size>,
     pub place: Place,
 }
 
 impl From<Handle> for View {
-    /// Returns all of a buffer.
+    /// Returns the whole buffer.
     fn from(handle: Handle) -> View {
         View::of(handle)
     }
 }
 
-/// The most parts of parts of a buffer.
+/// The maximum nesting of parts.
 pub(super) const MOST_PARTS: usize = 64;
 
 impl View {
@@ -99,20 +100,20 @@ impl View {
     #[track_caller]
     fn part(&self, lo: Size, hi: Option<Size>) -> View {
         let mut view = self.clone();
-        // One more than are taken is refused where the view is used.
+        // A view with one more part than the maximum is refused where it is used.
         if view.parts.len() <= MOST_PARTS {
             view.parts.push(Subrange { lo, hi, place: Place::caller() });
         }
         view
     }
 
-    /// Returns its elements from `lo` up to `hi`, both counted from its first.
+    /// Returns its elements from `lo` to `hi`, exclusive, relative to its first.
     #[track_caller]
     pub fn range(&self, lo: impl ToSize, hi: impl ToSize) -> View {
         self.part(lo.to_size(), Some(hi.to_size()))
     }
 
-    /// Returns its first `middle` elements, and the others.
+    /// Returns its first `middle` elements and the rest.
     #[track_caller]
     pub fn split_at_mut(&self, middle: impl ToSize) -> (View, View) {
         let middle = middle.to_size();
@@ -135,14 +136,14 @@ impl View {
     }
 }
 
-/// A statement of a builder, which later ones can be ordered after.
+/// A statement of a builder. Later statements can be ordered after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Statement {
     pub(super) builder: u64,
     pub(super) index: usize,
 }
 
-/// A statement, or an allocation, which stands for the statement that makes it.
+/// A statement, or an allocation, which stands for its allocating statement.
 #[derive(Clone, Copy, Debug)]
 pub enum Ordered {
     /// A statement.
@@ -175,7 +176,7 @@ impl From<&Handle> for Ordered {
     }
 }
 
-/// An argument of a launch or a call: a buffer that is lent, or a scalar.
+/// An argument of a launch or a call: a buffer or a scalar.
 #[derive(Clone, Debug)]
 pub struct Argument(pub(super) Passed);
 
@@ -183,15 +184,15 @@ pub struct Argument(pub(super) Passed);
 pub(super) enum Passed {
     /// `&b`, `&mut b` or `atomic(&mut b)`.
     Lent(View, Mode),
-    /// A bare name: an argument stands for its declared borrow, an allocation is handed over to a call.
+    /// A bare name: an argument stands for its declared borrow, an allocation is moved into the call.
     Bare(View),
-    /// No buffer, for an optional parameter.
+    /// An absent buffer, for an optional parameter.
     Nothing,
     /// A value that no setter changes.
     Value(Value),
-    /// A scalar.
+    /// A scalar, with the id of its builder.
     Scalar(u64, cuweave_core::ids::ScalarId),
-    /// An expression.
+    /// An expression over scalars.
     Size(Size),
 }
 
@@ -205,21 +206,21 @@ impl Argument {
         Argument(Passed::Nothing)
     }
 
-    /// Returns a scalar argument of any type, which no setter changes.
+    /// Returns a scalar argument of any type. No setter can change it.
     pub fn value<T: Copy + Send + Sync + 'static>(value: T) -> Argument {
         Argument(Passed::Value(Value::of(value)))
     }
 }
 
-/// A type of arguments of launches and calls: `&Handle`, `&mut Handle`, the same of a [`View`], a [`Scalar`], a [`Size`], a
-/// number or a `bool`. Other values stand as [`Argument::value`].
+/// An argument of a launch or a call: `&Handle`, `&mut Handle`, the same of a [`View`], a [`Scalar`], a
+/// [`Size`], a number or a `bool`. For other values use [`Argument::value`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument of a builder's launch or call",
     label = "an argument is `&b`, `&mut b` or `atomic(&mut b)`, a `Scalar`, a `Size`, a number or a `bool`",
     note = "`Argument::value(value)` is an argument of any other type"
 )]
 pub trait ToArgument {
-    /// Returns it as an argument.
+    /// Converts it to an argument.
     fn to_argument(self) -> Argument;
 }
 
@@ -266,14 +267,14 @@ values!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 bool);
 #[cfg(feature = "half")]
 values!(half::f16 half::bf16);
 
-/// A buffer that a `fill` or a `copy` is given: `&Handle`, `&mut Handle`, the same of a [`View`], or what [`Handle::read`] and
-/// [`Handle::write`] return.
+/// A buffer for `fill` or `copy`: `&Handle`, `&mut Handle`, the same of a [`View`], or the result of
+/// [`Handle::read`] or [`Handle::write`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that is lent",
     label = "a buffer is lent by `&b` or `&mut b`"
 )]
 pub trait ToBuffer {
-    /// Returns it as an argument.
+    /// Converts it to an argument.
     fn to_buffer(self) -> Argument;
 }
 
@@ -288,7 +289,7 @@ macro_rules! buffers {
 }
 buffers!(Argument &Handle &mut Handle &View &mut View);
 
-/// A buffer that [`atomic`](Handle::atomic) takes: a handle or a part, by `&mut`.
+/// A buffer for [`atomic`](Handle::atomic): a handle or a part, by `&mut`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that atomics can update",
     label = "`atomic` takes a buffer by `&mut`: `atomic(&mut b)`"
@@ -317,13 +318,13 @@ impl UpdatedByAtomics for &mut View {
     }
 }
 
-/// The arguments of a launch or a call: a tuple of up to 24, an array or a vector of [`Argument`]s.
+/// The arguments of a launch or a call: a tuple of up to 24, or an array or a vector of [`Argument`]s.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of arguments",
     label = "arguments stand in a tuple, `(&x, &mut h, n)`, or in an array or a `Vec` of `Argument`s"
 )]
 pub trait ToArguments {
-    /// Returns them as a list.
+    /// Converts them to a list.
     fn to_arguments(self) -> Vec<Argument>;
 }
 

@@ -1,5 +1,5 @@
-//! Hints about the managed memory that arguments of a builder are bound to: `#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` of
-//! graph functions.
+//! Hints about the managed memory of a builder's arguments: `#[advise(..)]`, `#[prefetch(..)]` and
+//! `#[discard]` in graph functions.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{BufferId, Origin};
@@ -12,36 +12,38 @@ use super::handle::{Handle, Place};
 use super::program::{self, Program};
 
 impl Builder<'_> {
-    /// Gives advice about the managed memory of an argument, once, when memory is bound: `#[advise(read_mostly)]`. Several calls give
-    /// several pieces of advice.
+    /// Gives advice about the managed memory of an argument: `#[advise(read_mostly)]`. It is applied once,
+    /// when memory is bound. Several calls give several pieces of advice.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402), what is no argument `&[T; len]` or `&mut [T; len]` (CW001). That the memory is not managed, or that the
-    /// location cannot be named by this advice, is an error of the build. A second preferred location, or the same advice twice (CW001).
+    /// A handle of another builder (CW402); an argument other than `&[T; len]` or `&mut [T; len]`, a second
+    /// preferred location, or the same advice twice (CW001). The build reports memory that is not managed,
+    /// and a location that this advice cannot name.
     #[track_caller]
     pub fn advise(&mut self, argument: &Handle, advice: Advice) -> Result<&mut Self> {
         self.program.hint(Place::caller(), "advise", *argument, advice.into())?;
         Ok(self)
     }
 
-    /// Moves the pages of the managed memory of an argument to a location before each launch's graph: `#[prefetch(device)]`.
+    /// Moves the pages of an argument's managed memory to a location before each launch:
+    /// `#[prefetch(device)]`.
     ///
     /// # Errors
     ///
-    /// As [`advise`](Builder::advise); a second location for one argument (CW001).
+    /// The errors of [`advise`](Builder::advise); a second location for one argument (CW001).
     #[track_caller]
     pub fn prefetch(&mut self, argument: &Handle, to: Location) -> Result<&mut Self> {
         self.program.hint(Place::caller(), "prefetch", *argument, Hint::Prefetch(Site::At(to)))?;
         Ok(self)
     }
 
-    /// Drops the contents of the managed memory of an argument before each launch's graph: `#[discard]`. That the graph writes all of it before
-    /// it reads any is checked by [`build`](Builder::build) (CW108).
+    /// Drops the contents of an argument's managed memory before each launch: `#[discard]`.
+    /// [`build`](Builder::build) checks that the graph writes all of it before it reads any of it (CW108).
     ///
     /// # Errors
     ///
-    /// As [`advise`](Builder::advise); an argument that is only read (CW001).
+    /// The errors of [`advise`](Builder::advise); an argument that is only read (CW001).
     #[track_caller]
     pub fn discard(&mut self, argument: &Handle) -> Result<&mut Self> {
         self.program.hint(Place::caller(), "discard", *argument, Hint::Discard)?;

@@ -1,4 +1,5 @@
-//! Launches, fills, copies and frees, and the checks of their arguments.
+//! Adds launches, fills, copies, frees and outputs to a builder's program. A statement is added only after its
+//! arguments were checked with the current values of the scalars.
 
 use cuweave_core::codes::Code;
 use cuweave_core::index::Index;
@@ -22,21 +23,21 @@ impl Program {
         Statement { builder: self.builder, index: id.index() }
     }
 
-    /// Returns the name and the order that were asked for the next statement.
+    /// Returns the name and the predecessors that were requested for the next statement.
     pub(super) fn begun(&mut self, place: Place, name: &str) -> Result<(String, Vec<StatementId>)> {
         let name = self.cursor.pending.name.take().unwrap_or_else(|| name.to_owned());
         let after = self.take_after(&Site { place, name: &name })?;
         Ok((name, after))
     }
 
-    /// Returns the scalars in arguments.
+    /// Returns the scalars that arguments mention.
     pub(super) fn mentioned(&self, sources: &Sources) -> MentionedScalars {
         let mut scalars = MentionedScalars::default();
         sources.list.iter().for_each(|source| source.mentions(&mut scalars.all));
         scalars
     }
 
-    /// Returns a scalar argument as statements keep it.
+    /// Converts a scalar argument to the form that statements store.
     pub(super) fn scalar_source(&self, site: &Site<'_>, argument: &Argument) -> Result<Source> {
         match &argument.0 {
             Passed::Scalar(builder, id) if *builder == self.builder => Ok(Source::Scalar(*id)),
@@ -154,7 +155,7 @@ impl Program {
         Ok(self.statement(id))
     }
 
-    /// Checks that an argument is lent as a parameter declares.
+    /// Checks that an argument is passed as the parameter declares: by value, `&`, `&mut` or `atomic`.
     pub(super) fn fits(
         &self,
         site: &Site<'_>,
@@ -200,7 +201,7 @@ impl Program {
         Err(words::refused(&at, Code::CW401, &message, &[BORROWS.to_owned()], None))
     }
 
-    /// Returns the access of an argument of `fill` or `copy`.
+    /// Checks an argument of `fill` or `copy` and returns its access.
     pub(super) fn transferred(
         &mut self,
         site: &Site<'_>,

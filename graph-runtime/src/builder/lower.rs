@@ -1,5 +1,8 @@
-//! From the statements of a builder to the table that the macro prints for a graph function: checked as the macro checks, with
-//! symbols for scalars.
+//! Lowers a builder's program to the table that the macro would print for a graph function, with symbols for
+//! scalars.
+//!
+//! `checked` renumbers buffers so that arguments come first, then orders and checks the program with the macro's
+//! checks. `args` makes the table of a checked program.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +28,7 @@ use super::program::{Declared, Program, Symbol, Written};
 use super::size::MentionedScalars;
 use super::words;
 
-/// A builder's program without faults.
+/// A builder's program after the checks.
 pub(super) struct Checked {
     source: Source,
     structure: Structure,
@@ -72,7 +75,7 @@ pub(super) fn checked(program: &Program) -> Result<Checked> {
     }
 }
 
-/// Returns the number of each buffer in the program, where arguments come first.
+/// Returns the index of each buffer in the program, where arguments come first.
 fn numbers(program: &Program) -> Vec<BufferId> {
     let buffers = &program.buffers;
     let mut numbers = vec![BufferId::from_u32(0); buffers.len()];
@@ -142,7 +145,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
     }
 }
 
-/// Returns the nesting of the statements: that of a function of calls, or nothing.
+/// Returns the nesting of the statements. Empty for a program without calls.
 fn structure(program: &Program, ids: &[BufferId]) -> Structure {
     let leaf_variables: Vector<LeafId, Vec<VariableId>> =
         program.scalars.iter().map(|_| Vec::new()).collect();
@@ -167,7 +170,7 @@ fn structure(program: &Program, ids: &[BufferId]) -> Structure {
     }
 }
 
-/// Returns the arguments of the graph, with its table and the code of its statements.
+/// Returns the arguments of the graph, with its table and its statements.
 pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checked: Checked) -> Args<'_> {
     let Checked { source, structure, settled, ids, .. } = checked;
     let mut table = source.program;
@@ -205,7 +208,7 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
     }
 }
 
-/// Returns the scalars with the statements that they reach.
+/// Returns the scalars with the statements that depend on each.
 fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
     let mut in_bounds = BTreeSet::new();
     program.bounds.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
@@ -227,7 +230,7 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             argument: ArgumentId::new(id.index()),
             path: Vec::new(),
             line: symbol.place.line,
-            // Bounds of a builder are numbers.
+            // A scalar in a bound is fixed: a builder's bounds are evaluated once.
             fixed,
             leaf: None,
             statements: with(|scalars| &scalars.all),

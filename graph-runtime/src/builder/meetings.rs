@@ -1,4 +1,6 @@
-//! Host statements, events, flags and semaphores of a builder.
+//! Host statements, events, flags and semaphores of a builder: their arguments, and the checks of these. The
+//! function of a host statement takes up to eight typed slices, whose types are erased here. A flag is a `Flag`,
+//! or pinned memory of one element.
 
 use std::any::TypeId;
 use std::fmt;
@@ -21,13 +23,13 @@ use super::declarations::Builder;
 use super::handle::{Argument, Handle, Place, Statement, ToArgument, ToBuffer, View};
 use super::program::{Program, Site};
 
-/// A buffer that a host statement reads, with the type of its elements: what [`Handle::reads`] returns.
+/// A buffer that a host statement reads, with its element type. [`Handle::reads`] returns it.
 pub struct Reads<T> {
     view: View,
     of: PhantomData<fn() -> T>,
 }
 
-/// A buffer that a host statement reads and writes, with the type of its elements: what [`Handle::writes`] returns.
+/// A buffer that a host statement reads and writes, with its element type. [`Handle::writes`] returns it.
 pub struct Writes<T> {
     view: View,
     of: PhantomData<fn() -> T>,
@@ -68,7 +70,7 @@ impl View {
     }
 }
 
-/// An argument of a host statement, without its type.
+/// An argument of a host statement with its element type erased.
 #[derive(Debug)]
 pub struct Lent {
     view: View,
@@ -76,7 +78,7 @@ pub struct Lent {
     element: Element,
 }
 
-/// A type of arguments of host statements: [`Reads`] and [`Writes`].
+/// An argument of a host statement: [`Reads`] or [`Writes`].
 pub trait HostArgument: sealed::Sealed {}
 
 mod sealed {
@@ -85,7 +87,7 @@ mod sealed {
 
     /// Restricts [`HostArgument`](super::HostArgument) to the types here.
     pub trait Sealed: Sized {
-        /// The slice that the function is given.
+        /// The slice that the function gets.
         type Slice<'m>;
         fn lent(&self) -> Lent;
         fn slice<'m>(memory: &HostMemory<'m>, index: u32) -> Self::Slice<'m>;
@@ -119,7 +121,8 @@ impl<T: 'static> sealed::Sealed for Writes<T> {
 impl<T: 'static> HostArgument for Reads<T> {}
 impl<T: 'static> HostArgument for Writes<T> {}
 
-/// A function that a host statement runs, with the tuple `A` of its arguments: a closure with a slice for each of up to eight.
+/// The function of a host statement with the tuple `A` of arguments: a closure that takes a slice for each of
+/// up to eight.
 #[diagnostic::on_unimplemented(
     message = "this function does not take what the host statement `{A}` is given",
     label = "a closure takes a `&[T]` for each `x.reads::<T>()`, and a `&mut [T]` for each `x.writes::<T>()`",
@@ -170,7 +173,7 @@ host_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
 
-/// A flag that `wait_value` and `write_value` take: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one element.
+/// A flag for `wait_value` and `write_value`: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no flag",
     label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or pinned memory of one `u32` or `u64` by `&b` or `&mut b`"
@@ -180,7 +183,7 @@ pub trait ToFlag {
     fn to_flag(self) -> FlagArgument;
 }
 
-/// A flag, as a statement is given it.
+/// A flag as an argument of a statement.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum FlagArgument {
@@ -221,49 +224,50 @@ macro_rules! buffers {
 buffers!(Argument &Handle &mut Handle &View &mut View);
 
 impl Builder<'_> {
-    /// Runs a function on the host in the middle of each launch: `host(&a, &mut b, |a, b| ..);`.
+    /// Runs a function on the host during each launch: `host(&a, &mut b, |a, b| ..);`.
     ///
-    /// The arguments are a tuple of parts of pinned memory, or of arguments that are bound to a [`Managed`](crate::Managed): `(a.reads::<f32>(), b.writes::<u32>())`, and the function is given a
-    /// slice for each: `move |a: &[f32], b: &mut [u32]| ..`. It keeps what it captures until the last launch is over. For the rest it is what the word
-    /// `host` of a graph function is.
+    /// The arguments are a tuple of parts of pinned memory, or of arguments bound to a
+    /// [`Managed`](crate::Managed): `(a.reads::<f32>(), b.writes::<u32>())`. The function gets a slice for
+    /// each: `move |a: &[f32], b: &mut [u32]| ..`. It keeps its captures until the last launch is over.
+    /// Otherwise it is like `host` in a graph function.
     ///
     /// # Errors
     ///
-    /// Elements of another type (CW401), handles of another builder (CW402), allocations of the graph (CW001). That an argument is bound to
-    /// other memory of the device is an error of the build.
+    /// A wrong element type (CW401); handles of another builder (CW402); allocations of the graph (CW001).
+    /// The build reports an argument that is bound to other device memory.
     #[track_caller]
     pub fn host<A>(&mut self, arguments: A, function: impl HostFunction<A>) -> Result<Statement> {
         let place = Place::caller();
         self.program.host(place, function.begin(&arguments, Token))
     }
 
-    /// Records an event behind all statements before it: `record(&event);`.
+    /// Records an event after all earlier statements: `record(&event);`.
     ///
     /// # Errors
     ///
-    /// An order that names no statement. That the event is of another context is an error of the build.
+    /// A predecessor that is not a statement. The build reports an event of another context.
     #[track_caller]
     pub fn record(&mut self, event: impl BindKept<CudaEvent>) -> Result<Statement> {
         self.program.meeting(Place::caller(), Kind::Record(event.bind_kept()))
     }
 
-    /// Makes all statements behind it wait for an event: `wait(&event);`.
+    /// Makes all later statements wait for an event: `wait(&event);`.
     ///
     /// # Errors
     ///
-    /// As [`record`](Self::record).
+    /// The errors of [`record`](Self::record).
     #[track_caller]
     pub fn wait(&mut self, event: impl BindKept<CudaEvent>) -> Result<Statement> {
         self.program.meeting(Place::caller(), Kind::Wait(event.bind_kept()))
     }
 
-    /// Makes all statements behind it wait for a flag: launch `n` until it has reached `first + n * step`, as the word `wait_value`
-    /// of a graph function.
+    /// Makes all later statements wait for a flag. Launch `n` waits until the flag has reached `first + n *
+    /// step`, like `wait_value` in a graph function.
     ///
     /// # Errors
     ///
-    /// A value that is none of the flag's (CW401), handles of another builder (CW402), what is no pinned memory (CW001). A step that does
-    /// not advance, and a device that lacks such waits, are errors of the build.
+    /// A value of the wrong type for the flag (CW401); handles of another builder (CW402); a buffer that is not
+    /// pinned memory (CW001). The build reports a step that does not advance, and a device without such waits.
     #[track_caller]
     pub fn wait_value(
         &mut self,
@@ -275,12 +279,12 @@ impl Builder<'_> {
         self.program.value(Place::caller(), SyncWord::WaitValue, flag.to_flag(), &values)
     }
 
-    /// Writes the value `first + n * step` of launch `n` to a flag behind all statements before it, as the word `write_value` of a
-    /// graph function.
+    /// Writes the value `first + n * step` of launch `n` to a flag after all earlier statements, like
+    /// `write_value` in a graph function.
     ///
     /// # Errors
     ///
-    /// As [`wait_value`](Self::wait_value).
+    /// The errors of [`wait_value`](Self::wait_value).
     #[track_caller]
     pub fn write_value(
         &mut self,
@@ -292,11 +296,12 @@ impl Builder<'_> {
         self.program.value(Place::caller(), SyncWord::WriteValue, flag.to_flag(), &values)
     }
 
-    /// Makes all statements behind it wait for a semaphore, as the word `wait_semaphore` of a graph function.
+    /// Makes all later statements wait for a semaphore, like `wait_semaphore` in a graph function.
     ///
     /// # Errors
     ///
-    /// A value that is no `u64` (CW401), handles of another builder (CW402). A step that does not advance is an error of the build.
+    /// A value that is not a `u64` (CW401); handles of another builder (CW402). The build reports a step that
+    /// does not advance.
     #[track_caller]
     pub fn wait_semaphore(
         &mut self,
@@ -309,11 +314,11 @@ impl Builder<'_> {
         self.program.sync(Place::caller(), SyncWord::WaitSemaphore, target, Vec::new(), &values)
     }
 
-    /// Signals a semaphore behind all statements before it, as the word `signal` of a graph function.
+    /// Signals a semaphore after all earlier statements, like `signal` in a graph function.
     ///
     /// # Errors
     ///
-    /// As [`wait_semaphore`](Self::wait_semaphore).
+    /// The errors of [`wait_semaphore`](Self::wait_semaphore).
     #[track_caller]
     pub fn signal(
         &mut self,
@@ -335,7 +340,7 @@ impl Program {
         for Lent { view, mode, element } in lent {
             let access = self.access(&site, &view, mode)?;
             let declared = &self.buffers[access.buffer];
-            // The build checks that what is bound to an argument is managed memory.
+            // The build checks that an argument's memory is managed.
             if !matches!(declared.origin, Origin::Pinned { .. } | Origin::Device { .. }) {
                 let message = format!(
                     "`{}` is memory of the device, which the host statement cannot reach",

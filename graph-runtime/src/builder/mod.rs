@@ -1,11 +1,14 @@
-//! Graphs that are known only when the program runs: the statements of graph functions as calls.
+//! Builds graphs that are known only at run time: the statements of graph functions as method calls.
 //!
-//! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
-//!   configurations; `bound`: what arguments are bound to;
-//! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of their arguments; `arms`: the
-//!   bodies of conditions; `meetings`: the methods and checks of host statements, events, flags and semaphores; `program`: the program so far; `words`: messages;
-//! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
-//!   statements as the build evaluates them. From there on the path is that of graph functions;
+//! The methods collect a `Program`. `lower` turns it into the table that the macro prints for a graph function, and
+//! checks it with the macro's checks. From there on, a builder's graph takes the path of graph functions.
+//!
+//! - `size`: scalars and expressions over them; `handle`: names of buffers and statements, and arguments;
+//!   `config`: launch configurations; `bound`: the buffers bound to arguments;
+//! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
+//!   their arguments; `arms`: the bodies of conditions; `meetings`: host statements, events, flags and
+//!   semaphores; `program`: the program so far; `words`: messages;
+//! - `lower`: the table and the checks; `code`: the statements as the build evaluates them;
 //! - `exec`: launches and setters by handles.
 
 mod arms;

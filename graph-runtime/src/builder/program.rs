@@ -1,4 +1,6 @@
-//! The program of a builder so far: its buffers, bounds and statements, with places.
+//! The program of a builder so far: its buffers, bounds and statements, with their source locations. Bounds are
+//! stored once per polynomial. `Cursor` has the requests for the next statement and the open bodies. Handles of
+//! other builders or of ended bodies are refused here.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,9 +38,9 @@ pub(super) struct Declared {
     pub len: Size,
     pub dim: DimId,
     pub element: Element,
-    /// True if its declaration is faulty: nothing more is said of it.
+    /// True if its declaration is faulty. No further faults of it are reported.
     pub poisoned: bool,
-    /// The statement in front of the body that it is allocated in.
+    /// The condition of the body in which it is allocated. `None` outside of bodies.
     pub body: Option<StatementId>,
 }
 
@@ -50,13 +52,13 @@ pub(super) struct Written {
     pub accesses: Vec<Access>,
     pub after: Vec<StatementId>,
     pub scalars: MentionedScalars,
-    /// The device that was asked for.
+    /// The device on which it runs.
     pub device: Device,
-    /// The statement in front of the body that it stands in.
+    /// The condition of its innermost body. `None` outside of bodies.
     pub body: Option<StatementId>,
 }
 
-/// The name and the order that were asked for the next statement.
+/// The name, predecessors and device requested for the next statement.
 #[derive(Default)]
 pub(super) struct Pending {
     pub name: Option<String>,
@@ -64,9 +66,9 @@ pub(super) struct Pending {
     pub on: Option<Device>,
 }
 
-/// The program so far. Buffers are numbered as they were declared.
+/// The program so far. Buffers are numbered in declaration order.
 pub(super) struct Program {
-    /// The number of the builder, by which handles are known as its own.
+    /// The id of the builder, which its handles carry.
     pub builder: u64,
     pub name: String,
     pub place: Place,
@@ -80,31 +82,31 @@ pub(super) struct Program {
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
     pub cursor: Cursor,
-    /// The hints about managed memory that arguments are bound to.
+    /// The hints about the managed memory of arguments.
     pub hints: Vec<(BufferId, Hint)>,
-    /// Faults of declarations.
+    /// The faults of declarations, which `build` reports.
     pub faults: Vec<Refusal>,
 }
 
-/// The bounds of a program, each once.
+/// The bounds of a program. Invariant: no two have the same polynomial.
 #[derive(Default)]
 pub(super) struct BoundTable {
     symbols: Symbols,
-    /// Each bound as it is written, with its polynomial.
+    /// Each bound in its shortest spelling, with its polynomial.
     pub dims: Vector<DimId, (Size, Poly)>,
     numbers: BTreeMap<Poly, DimId>,
 }
 
-/// The place that the next statement is written to.
+/// The state of the position at which the next statement is added.
 #[derive(Default)]
 pub(super) struct Cursor {
-    /// What was asked for the next statement.
+    /// The requests for the next statement.
     pub pending: Pending,
-    /// The device that was asked for the statement that is made.
+    /// The device requested for the current statement.
     pub taken: Option<Device>,
-    /// The statements in front of the bodies that are being written, innermost last.
+    /// The conditions of the open bodies, innermost last.
     pub open: Vec<StatementId>,
-    /// The number of panics of arms that were noted as faults.
+    /// The number of arms whose panic was kept as a fault.
     pub panics: usize,
 }
 
@@ -120,7 +122,7 @@ impl Names for Known<'_> {
     }
 }
 
-/// A part of a buffer whose bounds are known to the program.
+/// A part of a buffer, with its bounds in the program's table.
 pub(super) struct Part {
     pub buffer: BufferId,
     pub lo: DimId,
@@ -128,7 +130,7 @@ pub(super) struct Part {
     pub whole: bool,
 }
 
-/// A statement that is being written.
+/// The location and name of a statement, for messages.
 pub(super) struct Site<'s> {
     pub place: Place,
     pub name: &'s str,
@@ -157,7 +159,7 @@ impl Program {
         program
     }
 
-    /// Returns a place with a name.
+    /// Returns a location with a name.
     pub fn at(&self, place: Place, name: &str) -> At {
         At::new(name, place.file, place.line).with_column(place.column)
     }
@@ -171,7 +173,7 @@ impl Program {
         size.text(&Known(&self.scalars, &self.buffers))
     }
 
-    /// Returns the number of a bound. Bounds of one polynomial have one number.
+    /// Returns the id of a bound. Bounds with the same polynomial share an id.
     pub fn dim(&mut self, size: &Size) -> DimId {
         let poly = size.poly(&mut self.bounds.symbols, &Known(&self.scalars, &self.buffers));
         let next = DimId::new(self.bounds.dims.len());
@@ -203,7 +205,7 @@ impl Program {
         self.refuse(at, Code::CW402, &message, Some("handles are of the builder that made them"))
     }
 
-    /// Returns the number of a handle's buffer.
+    /// Returns the buffer of a handle, or an error if it belongs to another builder or to a body that has ended.
     pub fn own(&self, at: &Site<'_>, handle: Handle) -> Result<BufferId> {
         let id = BufferId::new(handle.index);
         match self.buffers.get(id) {
@@ -215,7 +217,7 @@ impl Program {
         }
     }
 
-    /// Returns the statement that another one can be ordered after.
+    /// Returns the statement that `before` stands for.
     pub fn ordered(&self, at: &Site<'_>, before: Ordered) -> Result<StatementId> {
         match before {
             Ordered::Statement(statement) => {
@@ -242,14 +244,14 @@ impl Program {
         }
     }
 
-    /// Takes the order and the device that were asked for the next statement.
+    /// Takes the predecessors and the device that were requested for the next statement.
     pub fn take_after(&mut self, at: &Site<'_>) -> Result<Vec<StatementId>> {
         let after = std::mem::take(&mut self.cursor.pending.after);
         self.cursor.taken = std::mem::take(&mut self.cursor.pending.on);
         after.into_iter().map(|before| self.ordered(at, before)).collect()
     }
 
-    /// Declares a buffer. `owner` says whose expression its length is.
+    /// Declares a buffer. A faulty length is kept as a fault for the build.
     pub fn declare(&mut self, at: &Site<'_>, origin: Origin, len: Size, element: Element) -> BufferId {
         let sound = self.check(at, &len);
         let poisoned = sound.is_err();
@@ -270,7 +272,7 @@ impl Program {
         }
     }
 
-    /// Returns the part of a buffer that a view is.
+    /// Resolves a view to a part of a buffer.
     pub fn part(&mut self, at: &Site<'_>, view: &View) -> Result<Part> {
         let buffer = self.own(at, view.of)?;
         if view.parts.len() > MOST_PARTS {
@@ -292,7 +294,7 @@ impl Program {
             lo = first;
             ends = (self.dim(&lo), self.dim(&hi));
             if !self.is_whole(buffer, of.0, of.1) {
-                // A split is checked by its first part.
+                // The second half of a split is checked through the bounds of the first half.
                 let (lo, hi) = if to.is_some() { ends } else { (of.0, ends.0) };
                 let Place { file, line, column } = *place;
                 let file = (file != self.buffers[buffer].place.file).then_some(file);
@@ -319,8 +321,8 @@ impl Program {
         }
     }
 
-    /// Returns how an argument borrows its buffer, with its text; `None` for scalars. A bare name of an argument stands for its
-    /// declared borrow; `None` stands for the borrow of the bare name of an allocation.
+    /// Returns the view and the access mode of a buffer argument, or `None` for a scalar. A bare name of an
+    /// argument gets its declared mode; a bare name of an allocation has no mode.
     pub fn borrowed(&self, at: &Site<'_>, argument: &Argument) -> Result<Option<(View, Option<Mode>)>> {
         match &argument.0 {
             Passed::Lent(view, mode) => {
@@ -342,7 +344,7 @@ impl Program {
         }
     }
 
-    /// Returns an argument as messages name it.
+    /// Returns the text of an argument for messages.
     pub fn argument_text(&self, argument: &Argument) -> String {
         match &argument.0 {
             Passed::Lent(view, mode) => {
@@ -370,12 +372,12 @@ impl Program {
         text
     }
 
-    /// Returns the device of the innermost body that is being written, or the first one.
+    /// Returns the device of the innermost open body, or the first device.
     pub fn device_of_body(&self) -> Device {
         self.cursor.open.last().map_or(Device::FIRST, |&body| self.statements[body].device)
     }
 
-    /// Adds a statement in the innermost body that is being written, on the device that was asked for it or else on that of the body.
+    /// Adds a statement to the innermost open body. It runs on the requested device, or else on the device of the body.
     pub fn push(
         &mut self,
         name: String,
@@ -390,7 +392,7 @@ impl Program {
         self.statements.push(Written { name, place, kind, accesses, after, scalars, device, body })
     }
 
-    /// Returns how each bound is computed; `buffer` gives the final number of a buffer.
+    /// Returns the code of each bound. `buffer` maps a builder's buffer to the program's.
     pub fn codes(&self, buffer: &impl Fn(usize) -> BufferId) -> Vector<DimId, Vec<Op>> {
         let code = |(size, _): &(Size, Poly)| {
             let mut code = Vec::new();
@@ -400,7 +402,7 @@ impl Program {
         self.bounds.dims.iter().map(code).collect()
     }
 
-    /// Returns the type of a buffer's elements.
+    /// Returns the element type of a buffer and the type's name.
     pub fn element(&self, buffer: BufferId) -> (TypeId, &'static str) {
         let element = &self.buffers[buffer].element;
         (element.id, element.name)

@@ -1,7 +1,7 @@
-//! Scalars, and expressions over those that are integers: lengths, bounds and configurations.
+//! Scalars, and expressions over integer scalars: lengths, bounds and configurations.
 //!
-//! An expression is a tree with a limit on its size, so that no walk over one and no product of its polynomials grows without
-//! end.
+//! An expression is a tree of limited size. The limit bounds the depth of recursion over it and the size of
+//! the polynomials that are computed from it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,15 +18,16 @@ use crate::build::Value;
 use crate::error::Fault;
 use crate::statements::{Dim, ToDim, dim};
 
-/// The most operations and operands of an expression.
+/// The maximum number of operations and operands of an expression.
 const MOST_NODES: u32 = 1000;
-/// The most terms of a product that is compared as a polynomial; a larger one is compared by its text.
+/// The maximum number of terms of a product that is compared as a polynomial. Larger ones are compared by their text.
 const MOST_TERMS: u32 = 256;
 
-/// A scalar argument of a builder's graph: a symbol, whose value [`Exec::set_scalar`](super::Exec::set_scalar) can change.
+/// A scalar argument of a builder's graph: a symbol whose value [`Exec::set_scalar`](super::Exec::set_scalar)
+/// can change.
 ///
-/// Integers can be computed with: `n * 4` is a [`Size`]. An argument of a launch may be of another integer type than the
-/// parameter, if that has its value; so for floats.
+/// Integers support arithmetic: `n * 4` is a [`Size`]. An argument of a launch may have another integer type
+/// than the parameter if that type can hold its value. The same is true for floats.
 pub struct Scalar<T> {
     pub(super) builder: u64,
     pub(super) id: ScalarId,
@@ -53,26 +54,26 @@ impl<T> fmt::Debug for Scalar<T> {
     }
 }
 
-/// A length, a bound or an extent: an integer, or an expression over the integer [`Scalar`]s of a builder.
+/// A length, a bound or an extent: an integer, or an expression over a builder's integer [`Scalar`]s.
 ///
-/// It is computed in 64 bits without a sign; a value below 0 or above 2^64 - 1, or a division by 0, is an error of the
-/// build. `n * 4`, `n.div_ceil(256) + 1` and `4 * n` are such expressions.
+/// It is computed in unsigned 64-bit arithmetic. The build reports a value below 0 or above 2^64 - 1, and a
+/// division by 0. Examples: `n * 4`, `n.div_ceil(256) + 1`, `4 * n`.
 #[derive(Clone)]
 pub struct Size {
     term: Term,
     /// The number of operations and operands.
     nodes: u32,
-    /// A bound of the number of terms of its polynomial.
+    /// An upper bound on the number of terms of its polynomial.
     terms: u32,
 }
 
-/// The scalars in a statement.
+/// The scalars that a statement mentions.
 #[derive(Default)]
 pub(super) struct MentionedScalars {
     pub all: BTreeSet<ScalarId>,
-    /// Those in the grid.
+    /// The scalars in the grid.
     pub grid: BTreeSet<ScalarId>,
-    /// Those in the block and the shared memory.
+    /// The scalars in the block and the shared memory.
     pub block: BTreeSet<ScalarId>,
 }
 
@@ -80,17 +81,17 @@ pub(super) struct MentionedScalars {
 enum Term {
     Constant(Dim),
     Scalar(u64, ScalarId),
-    /// The length of the allocation of this index of a builder, which a call returns.
+    /// The length of an allocation that a call returns: the id of the builder and the index of the buffer.
     Extent(u64, usize),
     Operation(Op, Arc<(Size, Size)>),
     /// The result of too many operations.
     TooLarge,
 }
 
-/// The reason that an expression stands for nothing.
+/// The reason why an expression is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unsound {
-    /// A scalar of another builder stands in it.
+    /// It contains a scalar of another builder.
     Foreign,
     /// It has too many operations.
     TooLarge,
@@ -127,7 +128,7 @@ impl Size {
             Op::Mul => left.terms.saturating_mul(right.terms),
             _ => 1,
         };
-        // A product that is compared by its text is one term.
+        // A product that is compared by its text counts as one term.
         let terms = if terms > MOST_TERMS { 1 } else { terms };
         Size { term: Term::Operation(op, Arc::new((left, right))), nodes, terms }
     }
@@ -139,7 +140,7 @@ impl Size {
         (self + by.clone() - 1) / by
     }
 
-    /// Checks that it stands for a value of a builder.
+    /// Checks that it is a valid expression of a builder.
     pub(super) fn check(&self, builder: u64) -> Result<(), Unsound> {
         match &self.term {
             Term::Constant(_) => Ok(()),
@@ -150,7 +151,7 @@ impl Size {
         }
     }
 
-    /// Returns its polynomial, which the checks compare.
+    /// Returns its polynomial, by which the checks compare expressions.
     pub(super) fn poly(&self, symbols: &mut Symbols, names: &impl Names) -> Poly {
         self.transparent(symbols, names).unwrap_or_else(|| {
             let mut key = String::new();
@@ -177,7 +178,7 @@ impl Size {
         op.poly(&left, &right)
     }
 
-    /// Adds a text that no other expression has.
+    /// Appends a text that is unique to the expression.
     fn key(&self, key: &mut String) {
         let text = match &self.term {
             Term::Constant(value) => format!("{value:?}"),
@@ -195,7 +196,7 @@ impl Size {
         key.push_str(&text);
     }
 
-    /// Returns it as Rust spells it.
+    /// Returns it in Rust syntax.
     pub(super) fn text(&self, names: &impl Names) -> String {
         match &self.term {
             Term::Constant(value) => {
@@ -222,7 +223,8 @@ impl Size {
         }
     }
 
-    /// Appends its code; a scalar is the leaf of its number.
+    /// Appends its postfix code. Each scalar is a leaf with the same number. `buffer` maps a builder's buffer
+    /// to the program's.
     pub(super) fn code(&self, code: &mut Vec<Op>, buffer: &impl Fn(usize) -> BufferId) {
         match &self.term {
             Term::Constant(value) => match value.value() {
@@ -242,7 +244,7 @@ impl Size {
         }
     }
 
-    /// Adds the scalars that stand in it.
+    /// Adds the scalars that it mentions.
     pub(super) fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
         match &self.term {
             Term::Scalar(_, id) => drop(scalars.insert(*id)),
@@ -254,7 +256,7 @@ impl Size {
         }
     }
 
-    /// Returns its value with these values of the scalars.
+    /// Evaluates it for these values of the scalars.
     pub(super) fn value(&self, scalars: &[Value]) -> Dim {
         match &self.term {
             Term::Constant(value) => *value,
@@ -285,13 +287,13 @@ impl fmt::Debug for Size {
     }
 }
 
-/// A type of lengths, bounds and extents: an integer, an integer [`Scalar`] or a [`Size`].
+/// A length, a bound or an extent: an integer, an integer [`Scalar`] or a [`Size`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor an expression over integers of a builder",
     label = "a length, a bound or an extent is a `Scalar` of integers, a `Size` or an integer"
 )]
 pub trait ToSize {
-    /// Returns it as an expression.
+    /// Converts it to an expression.
     fn to_size(self) -> Size;
 }
 
@@ -311,7 +313,7 @@ impl ToSize for &Size {
 pub trait Integer: sealed::Sealed + Copy {}
 
 mod sealed {
-    /// Keeps [`Integer`](super::Integer) to the integers.
+    /// Restricts [`Integer`](super::Integer) to the integers.
     pub trait Sealed {}
 }
 

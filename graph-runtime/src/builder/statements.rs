@@ -1,4 +1,4 @@
-//! The statements of a builder.
+//! The methods of a builder that add statements. Each forwards to `program` with the caller's source location.
 
 use cuweave_core::codes::Code;
 
@@ -12,7 +12,7 @@ use super::handle::{Handle, Place, Statement, ToArgument, ToArguments, ToBuffer}
 use super::program::Site;
 
 impl Builder<'_> {
-    /// Launches a kernel: `kernel[config](arguments);`. The kernel is the item that a `#[kernels]` block declares, `nn::gelu {}`.
+    /// Launches a kernel: `kernel[config](arguments);`. The kernel is an item of a `#[kernels]` block: `nn::gelu {}`.
     ///
     /// # Errors
     ///
@@ -33,43 +33,44 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// A value that is no value of the buffer's elements (CW401), a handle of another builder (CW402), what is no buffer of the
-    /// device that `&mut` lends (CW001).
+    /// A value of the wrong type for the buffer's elements (CW401); a handle of another builder (CW402); an
+    /// argument that is not a device buffer passed by `&mut` (CW001).
     #[track_caller]
     pub fn fill(&mut self, buffer: impl ToBuffer, value: impl ToArgument) -> Result<Statement> {
         self.program.fill(Place::caller(), &buffer.to_buffer(), &value.to_argument())
     }
 
-    /// Copies a buffer of the device or of pinned memory to another one: `copy(&a, &mut b);`.
+    /// Copies from a buffer or pinned memory to another one: `copy(&a, &mut b);`.
     ///
     /// # Errors
     ///
-    /// Buffers with elements of two types (CW401), handles of another builder (CW402), what is no buffer, and a destination that
-    /// `&` lends (CW001).
+    /// Buffers with different element types (CW401); handles of another builder (CW402); an argument that is
+    /// not a buffer, or a destination passed by `&` (CW001).
     #[track_caller]
     pub fn copy(&mut self, from: impl ToBuffer, to: impl ToBuffer) -> Result<Statement> {
         self.program.copy(Place::caller(), &from.to_buffer(), &to.to_buffer())
     }
 
-    /// Frees an allocation here, and not after its last use: `free(b);`.
+    /// Frees an allocation here instead of after its last use: `free(b);`.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402). That the buffer is freed twice (CW103), is not the graph's (CW104), or is used later
-    /// (CW102) are errors of the build.
+    /// A handle of another builder (CW402). The build reports a buffer that is freed twice (CW103), does not
+    /// belong to the graph (CW104), or is used later (CW102).
     #[track_caller]
     pub fn free(&mut self, buffer: Handle) -> Result<Statement> {
         self.program.free(Place::caller(), buffer)
     }
 
-    /// Calls a graph function: `let h = layer(n, &w, &mut x);`. Its statements stand in the place of the call.
+    /// Calls a graph function: `let h = layer(n, &w, &mut x);`. Its statements are inserted here.
     ///
-    /// The function is the item beside it, `layer::layer {}`. A buffer is lent as in a launch; the bare handle of an allocation
-    /// hands it over to a parameter `[T; len]`. Returns the allocations that the function returns.
+    /// The function is named by the item that its macro generates beside it, `layer::layer {}`. Buffers are
+    /// passed by reference, as to a launch. The bare handle of an allocation moves it into a parameter `[T;
+    /// len]`. Returns the allocations that the function returns.
     ///
     /// # Errors
     ///
-    /// Arguments that do not fit the parameters (CW401), handles of another builder (CW402).
+    /// Arguments that do not fit the parameters (CW401); handles of another builder (CW402).
     #[track_caller]
     pub fn call<F: CalledItem>(&mut self, function: F, arguments: impl ToArguments) -> Result<Vec<Handle>> {
         let _ = function;
@@ -85,12 +86,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Lets an allocation leave the graph: each launch returns it. Outputs are numbered as they are declared.
+    /// Makes an allocation an output, which each launch returns. Outputs are numbered in the order of these calls.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402), an argument (CW001). That the buffer is freed or returned already (CW105), or not
-    /// written (CW107), are errors of the build.
+    /// A handle of another builder (CW402); an argument of the function (CW001). The build reports a buffer
+    /// that is already freed or returned (CW105), or never written (CW107).
     #[track_caller]
     pub fn output(&mut self, buffer: Handle) -> Result<()> {
         self.program.output(Place::caller(), buffer)

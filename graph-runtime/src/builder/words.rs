@@ -1,5 +1,5 @@
-//! The messages of a builder. Those of the compiler are about graph functions: their help says what to call instead of what to
-//! write.
+//! The messages of a builder. Rewords the compiler's messages, which are about graph functions: their help
+//! must name methods to call instead of attributes to write.
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::render;
@@ -16,7 +16,7 @@ pub(super) fn refusal(at: &At, code: Code, message: &str, notes: &[String], help
     Refusal { code, at: at.clone(), text: render(code, message, notes, help) }
 }
 
-/// Returns the error of an argument that does not fit its parameter.
+/// Returns the error for an argument that does not fit its parameter.
 pub(super) fn misfit(
     at: &At,
     callee: &str,
@@ -59,14 +59,14 @@ pub(super) fn misfit(
     refused(at, Code::CW401, &message, &[], help.as_deref())
 }
 
-/// Returns the error of a fill of elements of a type that cannot be filled.
+/// Returns the error for a fill whose element type is not supported.
 pub(super) fn not_fillable(at: &At, element: &str) -> Error {
     let note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`";
     let message = format!("`fill` does not take elements of type `{element}`");
     refused(at, Code::CW401, &message, &[note.to_owned()], None)
 }
 
-/// Returns an error of the build in the words of a builder.
+/// Rewords the refusals in an error of the build for a builder.
 pub(super) fn of_builder(error: Error) -> Error {
     match error {
         Error::Refused(refusals) => Error::Refused(refusals.into_iter().map(in_words).collect()),
@@ -74,12 +74,12 @@ pub(super) fn of_builder(error: Error) -> Error {
     }
 }
 
-/// Returns a refusal in the words of a builder.
+/// Rewords a refusal for a builder.
 pub(super) fn in_words(refusal: Refusal) -> Refusal {
     Refusal { text: reworded(refusal.code, &refusal.text), ..refusal }
 }
 
-/// Returns a message about a graph function as one about a builder.
+/// Rewords a message about a graph function for a builder.
 fn reworded(code: Code, text: &str) -> String {
     let text = text
         .replace("put `#[at_most(n)]` on the loop", "call `while_at_most`")

@@ -1,10 +1,10 @@
-//! The certificate of a graph, for the crate `cuweave-check`: the program in one half, the graph that was made of it
-//! in the other.
+//! Writes the certificate of a graph for the crate `cuweave-check`: the program in one half, the graph made
+//! from it in the other. The checker compares the two.
 //!
-//! - `source`: the program, from the statements as they are expanded and the declarations of what they run;
-//! - `plan`: the graph, from the operations and the values that nodes are given;
-//! - `read_back`: the graph as the driver has it;
-//! - `touches`: the bytes that blocks of fused launches touch, and the reads that registers serve.
+//! - `source`: the program, from the expanded statements and their declarations;
+//! - `plan`: the graph, from the planned operations and the values of their nodes;
+//! - `read_back`: the graph as the driver holds it;
+//! - `touches`: the bytes that blocks of fused launches access, and the reads that registers serve.
 
 mod plan;
 mod read_back;
@@ -30,29 +30,29 @@ pub(crate) struct Certified<'c> {
 }
 
 impl Certified<'_> {
-    /// Returns the certificate of the graph. O(accesses + edges), and for fused launches the number of their accesses.
+    /// Returns the certificate of the graph. O(accesses + edges), plus the accesses inside fused launches.
     pub fn certificate(&self) -> Certificate {
         let (source, numbering) = self.source();
         let plan = self.plan(&source, &numbering).plan;
         Certificate { source, plan }
     }
 
-    /// Returns the certificate of the graph with the nodes, the edges and the values that the driver has.
+    /// Returns the certificate of the graph, built from the nodes, edges and values that the driver holds.
     ///
     /// # Errors
     ///
-    /// A failure of the driver; a node that was not added for the program.
+    /// A failure of the driver; a node that does not belong to the program.
     pub fn read_back(&self) -> Result<Certificate> {
         let (source, numbering) = self.source();
         let plan = self.driver_plan(self.plan(&source, &numbering))?;
         Ok(Certificate { source, plan })
     }
 
-    /// Checks the certificate of the graph: as it was planned, and if `reads_back` is true also as the driver has it.
+    /// Checks the certificate of the planned graph and, if `reads_back` is true, also of the driver's graph.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`]: an error of this crate, which would have made the graph wrong. A failure of the driver.
+    /// [`Error::Certificate`]: a bug of this crate that would have made the graph wrong. A failure of the driver.
     pub fn check(&self, reads_back: bool) -> Result<()> {
         let check = |certificate: &Certificate| {
             if let Some(folder) = std::env::var_os(FOLDER) {
@@ -64,8 +64,8 @@ impl Certified<'_> {
         if reads_back { check(&self.read_back()?) } else { Ok(()) }
     }
 
-    /// Writes a certificate as a file of a folder, named by the function and a hash of the text. A file that cannot
-    /// be written is left out.
+    /// Writes a certificate to a file in `folder`. Its name has the function and a hash of the text. Ignores
+    /// failures to write.
     fn write(&self, folder: &Path, certificate: &Certificate) {
         let text = certificate.to_string();
         let mut hasher = DefaultHasher::new();
@@ -81,28 +81,28 @@ impl Certified<'_> {
     }
 }
 
-/// The variable of the environment with a folder: each certificate that is checked is also written there, as text.
+/// The environment variable with a folder to which each checked certificate is also written, as text.
 const FOLDER: &str = "CUWEAVE_CERTIFICATES";
 
-/// The variable of the environment that asks for checks: `0` for none, anything else for one of each graph, which is
-/// also read back.
+/// The environment variable that controls the checks. `0` disables them; any other value checks every graph,
+/// also as read back from the driver.
 const VARIABLE: &str = "CUWEAVE_CHECK";
 
-/// The number of statements from which on a debug build does not check by itself.
+/// A debug build checks graphs with fewer statements than this by default.
 const MAX_STATEMENTS: usize = 2_000;
 
-/// When certificates are checked.
+/// The graph whose certificate is checked, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Never.
+    /// None: no check.
     No,
-    /// As the graph was planned.
+    /// The planned graph.
     Planned,
-    /// Also as the driver has it.
+    /// The planned graph and the driver's graph.
     ReadBack,
 }
 
-/// Returns when the certificate of a graph is checked.
+/// Returns how the certificate of a graph is to be checked.
 pub(crate) fn wanted(program: &Program) -> Wanted {
     match std::env::var_os(VARIABLE) {
         Some(value) if value == OsStr::new("0") => Wanted::No,

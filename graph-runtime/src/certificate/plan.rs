@@ -1,4 +1,8 @@
-//! The graph of a certificate.
+//! The half of a certificate that describes the planned graph: nodes, edges, bodies and the places of memory.
+//!
+//! Each planned operation adds its nodes and edges. A condition adds a node that sets it and a node that runs its
+//! body, or one for all arms if the driver has them as one node. The join of a loop adds the node that decides on
+//! the next iteration.
 
 use cuweave_check::certificate as c;
 use cuweave_core::index::{Index, Vector, between, size};
@@ -14,16 +18,16 @@ use crate::statements::RecordExt;
 use super::Certified;
 use super::source::Numbering;
 
-/// The graph while its operations are read.
+/// The graph under construction.
 pub(super) struct Reading<'r> {
     pub numbering: &'r Numbering,
     pub source: &'r c::Source,
     pub plan: c::Plan,
     /// The operation of each node.
     pub operations: Vec<OperationId>,
-    /// The operation that is read.
+    /// The operation whose nodes are being added.
     at: OperationId,
-    /// The node of each operation that comes before those of the operations after it.
+    /// For each operation, the node on which nodes of later operations depend.
     last: Vector<OperationId, Option<usize>>,
     /// The node that runs each body.
     branches: Vector<ScopeId, Option<usize>>,
@@ -37,7 +41,7 @@ impl Reading<'_> {
     }
 
     fn edge(&mut self, from: usize, to: usize, port: c::Port) {
-        // The arms of one node come after it.
+        // The arms of one conditional node share it.
         if from != to {
             self.plan.edges.push(c::Edge { from, to, port });
         }
@@ -45,7 +49,7 @@ impl Reading<'_> {
 }
 
 impl Certified<'_> {
-    /// Returns the graph: from the operations that nodes are added for.
+    /// Returns the graph built from the planned operations.
     pub(super) fn plan<'r>(&self, source: &'r c::Source, numbering: &'r Numbering) -> Reading<'r> {
         let operations = &self.built.plan.operations;
         let mut reading = Reading {
@@ -61,7 +65,7 @@ impl Certified<'_> {
             reading.at = at;
             reading.last[at] = self.operation(&mut reading, operation);
         }
-        // Several operations may end in one node.
+        // Several operations may end in one node, which makes duplicate edges.
         reading.plan.edges.sort_unstable_by_key(|edge| (edge.to, edge.from, edge.port == c::Port::Early));
         reading.plan.edges.dedup();
         reading.plan.places = self.places(&reading, source.memories.len());
@@ -105,7 +109,7 @@ impl Certified<'_> {
         places
     }
 
-    /// Returns the node in whose registers a buffer stays: that of its users.
+    /// Returns the node in whose registers a buffer stays: the fused node of its users.
     fn registers(&self, reading: &Reading<'_>, buffer: BufferId) -> c::Bytes {
         let uses = |node: &c::Node| match &node.work {
             c::Work::Run { members, .. } => members.iter().any(|member| {
@@ -117,7 +121,7 @@ impl Certified<'_> {
         reading.plan.nodes.iter().position(uses).map_or(c::Bytes::Unused, c::Bytes::Registers)
     }
 
-    /// Returns the devices that reach a buffer; none if all do.
+    /// Returns the devices that can access a buffer. Empty if all can.
     fn devices(&self, buffer: BufferId) -> Vec<u32> {
         let (definition, operand) = (self.definition, self.operands.get(buffer.index()));
         if operand.is_some_and(|operand| operand.unified().is_some()) {
@@ -133,8 +137,7 @@ impl Certified<'_> {
         devices.map(Device::as_u32).collect()
     }
 
-    /// Adds the nodes of an operation, with the edges to them. Returns the one that comes before what is after the
-    /// operation.
+    /// Adds the nodes of an operation and their incoming edges. Returns the node on which later operations depend.
     fn operation(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
         match operation.what {
             What::Statement(Kind::Condition(())) => self.begin(reading, operation),
@@ -155,11 +158,11 @@ impl Certified<'_> {
         }
     }
 
-    /// Adds the edges to a node: from what its operation comes after, in the same body.
+    /// Adds the incoming edges of a node: from its operation's predecessors in the same body.
     fn follow(&self, reading: &mut Reading<'_>, operation: &Operation, node: usize) {
         for &before in &operation.after {
             let Some(last) = reading.last[before] else { continue };
-            // The edge from the node that runs a body into it is not there.
+            // A body's nodes have no edge from the node that runs the body.
             let inside = |bodies: &[usize]| bodies.contains(&reading.plan.nodes[node].body);
             if matches!(&reading.plan.nodes[last].work, c::Work::Branch(bodies) if inside(bodies)) {
                 continue;
@@ -220,8 +223,8 @@ impl Certified<'_> {
         c::Member { statement, lane, addresses, touches, ..c::Member::default() }
     }
 
-    /// Returns the addresses that a launch is given, in the order of its accesses, then 0 for state; none for other
-    /// statements.
+    /// Returns the addresses that a launch gets, in the order of its accesses, with 0 for state. Empty for
+    /// other statements.
     fn addresses(&self, id: StatementId, count: usize) -> Vec<u64> {
         let record = &self.built.state.records[id];
         let Some(launch) = record.launch().filter(|_| record.is_user_launch()) else { return Vec::new() };
@@ -232,8 +235,7 @@ impl Certified<'_> {
         self.by_access(id, count, &given)
     }
 
-    /// Returns the addresses that the entries of a launch's tables of pointers are given, in the order of its accesses to
-    /// what they point to.
+    /// Returns the addresses in the entries of a launch's pointer tables, in the order of its accesses through them.
     pub(super) fn pointed(&self, id: StatementId, launch: &LaunchRecord) -> Vec<u64> {
         let program = self.definition.program();
         let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());
@@ -254,7 +256,7 @@ impl Certified<'_> {
         addresses
     }
 
-    /// Returns the addresses that a launch is given for its buffers in the order of its accesses, and 0 for state.
+    /// Puts the addresses that a launch gets into the order of its accesses, with 0 for state.
     pub(super) fn by_access(&self, id: StatementId, count: usize, given: &[u64]) -> Vec<u64> {
         let of = |(at, _)| given.get(at).copied().unwrap_or(0);
         let mut addresses: Vec<u64> = self.effects(id).into_iter().map(of).collect();
@@ -262,7 +264,7 @@ impl Certified<'_> {
         addresses
     }
 
-    /// Adds the node that decides about bodies, and those that run them.
+    /// Adds the node that sets the conditions of a conditional, and the node or nodes that run its bodies.
     fn begin(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
         let scope = operation.sources.first().and_then(|&id| reading.numbering.scopes.bordered(id))?;
         let scopes = &reading.numbering.scopes.list;
@@ -297,7 +299,7 @@ impl Certified<'_> {
         Some(branch)
     }
 
-    /// Returns the node that sets the conditions of a statement.
+    /// Adds the node that sets the conditions of a statement.
     fn setter(&self, reading: &mut Reading<'_>, operation: &Operation, body: usize) -> usize {
         let members = operation.sources.iter().map(|&id| self.member(reading, id, 0, false)).collect();
         let node = c::Node {
@@ -310,7 +312,7 @@ impl Certified<'_> {
         reading.add(node)
     }
 
-    /// Adds the node that decides about the next turn at the end of the body of a loop.
+    /// Adds the node that decides on the next iteration, at the end of a loop's body.
     fn end(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
         let scope = operation.sources.first().and_then(|&id| reading.numbering.scopes.bordered(id))?;
         if operation.sources.first().is_some_and(|&id| reading.numbering.of[id].is_some()) {

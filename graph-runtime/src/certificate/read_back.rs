@@ -1,4 +1,8 @@
-//! The graph of a certificate as the driver has it: nodes, edges, and the values that nodes were given.
+//! The graph of a certificate as read back from the driver: nodes, edges, and the values in the nodes.
+//!
+//! Each node handle of the driver's graph is mapped to its planned node, and the planned values are replaced by
+//! the driver's. A node or an edge that was not planned is an error. The values of batched and fused launches are
+//! decoded from the table in their node's parameter.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +20,12 @@ use super::Certified;
 use super::plan::Reading;
 use super::source::Numbering;
 
-/// The nodes of the driver, by their handles, and the nodes that they become.
+/// The driver's node handles, and the index of the node that each becomes in the plan.
 type Found = BTreeMap<Node, usize>;
 
 impl Certified<'_> {
-    /// Returns the graph with the nodes, the edges and the values that the driver has, where it was planned to be as
-    /// `planned`.
+    /// Returns the graph with the nodes, edges and values that the driver holds. `planned` is the graph that
+    /// was planned.
     ///
     /// # Errors
     ///
@@ -83,8 +87,7 @@ impl Certified<'_> {
         self.refused(Refusal { rule: Rule::Statements, message: format!("the driver's graph has {what}") })
     }
 
-    /// Returns the handles of the nodes that were added, with the planned nodes that they are; `None` for one that
-    /// fills an empty body.
+    /// Maps the handles of the added nodes to planned nodes, or to `None` for a node that fills an empty body.
     fn expected(&self, planned: &Reading<'_>) -> BTreeMap<Node, Option<usize>> {
         let mut expected = BTreeMap::new();
         for (at, (node, &operation)) in planned.plan.nodes.iter().zip(&planned.operations).enumerate() {
@@ -108,8 +111,8 @@ impl Certified<'_> {
         expected
     }
 
-    /// Returns a node that was not planned by itself: a memset of records of loops. It is a part of the statements outside
-    /// of all bodies with these loops.
+    /// Returns the node of an unplanned handle, which must be a memset of loops' iteration records. It counts
+    /// as a part of the outermost statements that contain these loops.
     fn records_of(&self, handle: Node, numbering: &Numbering) -> Result<c::Node> {
         let fill = self
             .definition
@@ -140,7 +143,7 @@ impl Certified<'_> {
         Ok(c::Node { name: "records of loops".to_owned(), body: 0, device, waits: false, work })
     }
 
-    /// Returns a planned node with the values that the driver has for it.
+    /// Returns a planned node with the values that the driver holds for it.
     fn with_values(
         &self,
         handle: Node,
@@ -201,7 +204,8 @@ impl Certified<'_> {
         Ok(node)
     }
 
-    /// Sets the values of launches: those of a node of their own, or from the table of the node that is all of them.
+    /// Sets the values of launches: from the parameters of a single launch's node, or from the table of a
+    /// batched or fused one.
     fn with_parameters(
         &self,
         handle: Node,
@@ -283,7 +287,7 @@ impl Certified<'_> {
         Ok(())
     }
 
-    /// Sets the addresses and the numbers of a member to those that `value` returns for the parameters of its kernel.
+    /// Sets the addresses and numbers of a member. `value` returns the bytes of a parameter of its kernel.
     fn set_values(
         &self,
         member: &mut c::Member,
@@ -312,7 +316,7 @@ impl Certified<'_> {
     }
 }
 
-/// Returns the number in up to 8 bytes.
+/// Returns the little-endian number in up to 8 bytes.
 fn number_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -1,4 +1,6 @@
-//! The program of a certificate.
+//! The half of a certificate that describes the program: statements in program order with their accesses.
+//! Accesses are the declared ones, with byte ranges and effects; module variables and loop records are hidden
+//! state. The order that the user gave is added as pairs of statements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +17,11 @@ use crate::statements::{RecordExt, element};
 
 use super::Certified;
 
-/// The numbers of statements, bodies and shared state in a certificate.
+/// The numbers of statements and bodies in a certificate.
 pub(super) struct Numbering {
-    /// The statements that have a number: those that run.
+    /// The number of each statement. `None` if it does not run, as for allocations and frees.
     pub of: Vector<StatementId, Option<usize>>,
-    /// The statements by their numbers.
+    /// The statements by number.
     pub statements: Vec<StatementId>,
     pub scopes: Scopes,
 }
@@ -38,33 +40,33 @@ impl Numbering {
         Numbering { of, statements, scopes }
     }
 
-    /// Returns the number of a body; 0 for the graph.
+    /// Returns the number of a body. The graph itself is body 0.
     pub fn body(scope: Option<ScopeId>) -> usize {
         scope.map_or(0, |scope| scope.index() + 1)
     }
 
-    /// Returns the number of the body that a statement runs in: for the end of a loop's body that body.
+    /// Returns the number of the body in which a statement runs. The join of a loop runs in the loop's body.
     pub fn body_of(&self, id: StatementId) -> usize {
         Numbering::body(self.ended_by(id).or_else(|| self.scopes.around(id)))
     }
 
-    /// Returns the body that a statement ends.
+    /// Returns the body that a statement ends, if any.
     fn ended_by(&self, id: StatementId) -> Option<ScopeId> {
         self.scopes.bordered(id).filter(|&scope| self.scopes.list[scope].join == id)
     }
 }
 
-/// State that has no buffer.
+/// State that is not in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State<'a> {
-    /// A variable of the module at that address, on a device.
+    /// A variable of a loaded module: the device, the address of the module, the variable's name.
     Variable(Device, usize, &'a str),
-    /// The record of a loop that counts its turns, by its index.
+    /// The iteration record of a bounded loop, by the loop's index.
     Record(usize),
 }
 
 impl Certified<'_> {
-    /// Returns the program, and the numbers of its statements.
+    /// Returns the program and the numbers of its statements.
     pub(super) fn source(&self) -> (c::Source, Numbering) {
         let program = &*self.definition.flat.written;
         let numbering = Numbering::of(program);
@@ -158,12 +160,13 @@ impl Certified<'_> {
         }
     }
 
-    /// Returns the accesses of a statement itself, without those of a body.
+    /// Returns the accesses of a statement, without the ones in its body.
     fn accesses(&self, id: StatementId) -> Vec<c::Access> {
         self.effects(id).into_iter().map(|(_, access)| access).collect()
     }
 
-    /// Returns the accesses of a statement itself, each with its index among all that are declared.
+    /// Returns the accesses of a statement, without the ones in its body, each with its index among the
+    /// declared accesses.
     pub(super) fn effects(&self, id: StatementId) -> Vec<(usize, c::Access)> {
         let program = &*self.definition.flat.written;
         let checked = &self.definition.program().statements[id].accesses;
@@ -184,8 +187,8 @@ impl Certified<'_> {
         own.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Returns the configuration and the scalars of a launch; the bytes of a copy; the bytes of a fill and eight bytes of
-    /// what it writes; none for other statements.
+    /// Returns the numbers that a statement's node must have. For a launch: the configuration and the scalars. For
+    /// a copy: the bytes. For a fill: the bytes and its 8-byte pattern. Empty for other statements.
     fn numbers(&self, id: StatementId) -> Vec<u64> {
         let record = &self.built.state.records[id];
         let statement = &self.definition.program().statements[id];
@@ -220,13 +223,13 @@ impl Certified<'_> {
     }
 }
 
-/// Returns the buffers of a launch, in the order of the statement's accesses.
+/// Returns the buffer parameters of a launch, in the order of the statement's accesses.
 fn buffers(launch: &LaunchRecord) -> Vec<&'static Param> {
     launch.kernel.params.iter().filter(|param| !param.is_scalar()).collect()
 }
 
-/// Returns the effect of a launch by its declaration; `None` if it accesses nothing. That a write is complete has been
-/// proved where a read relies on it: `is_complete`.
+/// Returns the declared effect of a launch on a buffer, or `None` if it does not access it. `is_complete` is
+/// true if a read relies on a complete write, which has then been proved.
 fn effect_of(param: &Param, is_complete: bool) -> Option<c::Effect> {
     Some(match (param.kind, param.updates) {
         (ParamKind::Read | ParamKind::Scalar, _) => c::Effect::Read,
@@ -240,7 +243,7 @@ fn effect_of(param: &Param, is_complete: bool) -> Option<c::Effect> {
     })
 }
 
-/// Returns the effect of a statement that is no launch.
+/// Returns the effect of a statement other than a launch.
 fn effect(mode: Mode) -> c::Effect {
     match mode {
         Mode::Read => c::Effect::Read,
@@ -265,12 +268,11 @@ fn kind(kind: &Kind) -> c::Kind {
     }
 }
 
-/// Returns the pairs of statements that the user orders. An alloc comes before all users of its buffer, a free after
-/// them: what is ordered through these is ordered.
+/// Returns the pairs of statements that the user ordered, transitively through allocs and frees: an alloc
+/// precedes all users of its buffer, and a free follows them.
 fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let users = program.users(program.buffers.ids());
     let users = |buffer: &BufferId| users.get(buffer).map_or(&[][..], Vec::as_slice);
-    // What comes right before each memory statement, and what comes right after each alloc.
     let mut before: BTreeMap<StatementId, Vec<StatementId>> = BTreeMap::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut behind: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
@@ -296,7 +298,7 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let mut add = |from: StatementId, to: StatementId| {
         for from in run_before(from) {
             for one in numbering.ends(from) {
-                // An arm that is not the first one begins with that.
+                // The end of an arm ends all arms, so `to` in a later arm can be among these statements.
                 pairs.extend(numbering.of[to].map(|to| (one, to)).filter(|(one, to)| one != to));
             }
         }
@@ -314,8 +316,8 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
 }
 
 impl Numbering {
-    /// Returns the statements that have ended when a statement has: for the end of a body those in it, and in the other
-    /// arms.
+    /// Returns the statements that have ended when `id` has ended. For the end of a body these are all
+    /// statements of all arms of its conditional.
     fn ends(&self, id: StatementId) -> Vec<usize> {
         let Some(scope) = self.ended_by(id) else { return self.of[id].into_iter().collect() };
         let first = self.scopes.list[scope].first;

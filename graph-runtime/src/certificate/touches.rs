@@ -1,4 +1,4 @@
-//! The bytes that blocks of fused launches touch, and the reads that registers serve.
+//! The bytes that blocks of fused launches access, and the reads that registers serve.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::statements::RecordExt;
 use super::Certified;
 
 impl Certified<'_> {
-    /// Returns the bytes that the blocks of a launch touch, for each of `count` accesses; none if they are not known.
+    /// Returns the bytes that the blocks of a launch access, for each of `count` accesses. Empty if they are not known.
     pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::Touches> {
         let launch = self.built.plan.decided.wishes.launches.get(id).and_then(Option::as_ref);
         let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
@@ -26,13 +26,13 @@ impl Certified<'_> {
             }
         };
         let mut touches: Vec<c::Touches> = self.effects(id).into_iter().map(|(at, _)| of(at)).collect();
-        // State has no blocks.
+        // State has no per-block accesses.
         touches.resize(count, c::Touches::default());
         touches
     }
 
-    /// Adds to the members of a chain which stores are left out. Of a buffer without memory all accesses are in
-    /// registers, and where these are all stores, nothing is read.
+    /// Marks the elided stores of a fused chain's members. A buffer without memory is accessed only in
+    /// registers, so a member that only stores to it reads nothing.
     pub(super) fn correct(&self, forward: &Forward, launches: &[StatementId], members: &mut [c::Member]) {
         for ((&id, changes), member) in launches.iter().zip(&forward.changes).zip(members) {
             let params = self.buffers_of(id);
@@ -53,23 +53,22 @@ impl Certified<'_> {
         }
     }
 
-    /// Returns the parameters of a launch that are buffers.
+    /// Returns the indices of a launch's buffer parameters.
     fn buffers_of(&self, id: StatementId) -> Vec<usize> {
         let params = self.built.state.records[id].launch().map_or(&[][..], |launch| launch.kernel.params);
         let buffers = params.iter().enumerate().filter(|(_, param)| !param.is_scalar());
         buffers.map(|(at, _)| at).collect()
     }
 
-    /// Returns the reads of a chain that registers serve, by the kernel's parameters and the registers of their
-    /// elements.
+    /// Returns the reads of a chain that registers serve, with the members that write these registers.
     pub(super) fn forwards(
         &self,
         forward: &Forward,
         members: &[StatementId],
         number: impl Fn(StatementId) -> usize,
     ) -> Vec<c::Forward> {
-        // The members that have set each register: where one sets it under a condition, it holds what an earlier one
-        // set.
+        // The members that may have set each register. A conditional set leaves the value of an earlier
+        // member in place.
         let mut set: BTreeMap<u32, Vec<StatementId>> = BTreeMap::new();
         let mut forwards = Vec::new();
         for (&member, changes) in members.iter().zip(&forward.changes) {
@@ -98,7 +97,7 @@ impl Certified<'_> {
     }
 }
 
-/// Returns accesses through a pointer `at` bytes from the start of its memory; `None` for any bytes.
+/// Returns accesses through a pointer to byte `at` of its memory. `None` if the bytes are unknown.
 fn spans(region: &Region, at: u64) -> Option<Vec<c::Span>> {
     let touches = region.touches()?.iter();
     let span = |touch: &cuweave_ptx::coverage::Touch| c::Span {

@@ -1,69 +1,70 @@
-//! The faults of library calls.
+//! The reasons why a library call cannot be part of a graph.
 
 use std::fmt;
 
-/// The reason that a library call cannot be part of a graph.
+/// The reason why a library call cannot be part of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallFault {
-    /// The body returned an error, whose text this is.
+    /// The body returned an error with this text.
     Returned(String),
     /// The body panicked with this message.
     Panicked(String),
-    /// The body enqueued nothing in its stream, and declares that it writes this parameter.
+    /// The body enqueued nothing in its stream although it declares that it writes this parameter.
     Nothing {
         /// The parameter.
         parameter: String,
     },
     /// The body allocates or frees memory in its stream.
     Allocates,
-    /// The call stands in a body that the device decides about, and captured a node that cannot.
+    /// The call is in the body of a device-side conditional, and captured a node that such a body cannot contain.
     InBody {
         /// The body, such as `match which: 0 | 1`.
         body: String,
     },
-    /// The body used another stream, which its own does not wait for in the end.
+    /// The body used another stream, and its own stream does not wait for it.
     Unjoined,
     /// The body made a call that cannot be captured.
     Invalidated {
-        /// The error that the body returned, if it did.
+        /// The error that the body returned, if any.
         said: Option<String>,
     },
     /// The body ended the capture of its stream, or began another one.
     Ended,
     /// The body enqueued work that does not come after the statements before the call.
     Detached,
-    /// The body added work to the graph that its stream does not wait for in the end: what comes after the call would not come after it.
+    /// The body added work to the graph for which its stream does not wait. Later statements would not be
+    /// ordered after it.
     Dangling,
     /// The body left another context current.
     OtherContext,
-    /// A parameter has another length than it had when memory was planned: an expression has another value each time.
+    /// A parameter's length changed after memory was planned, because an expression gives a new value each time.
     Resized {
         /// The parameter.
         parameter: String,
-        /// The length that was planned.
+        /// The planned length.
         planned: u64,
         /// The length now.
         now: u64,
     },
-    /// The ranks of a communicator would not run the same collectives in the same order.
+    /// The ranks of a communicator would run different collectives, or run them in a different order.
     Disagreement {
-        /// The first difference, on both sides.
+        /// The first difference, with both sides.
         text: String,
     },
-    /// A collective stands in a body that the device decides about.
+    /// A collective is in the body of a device-side conditional.
     CollectiveInBody {
         /// The body, such as `if flag`.
         body: String,
     },
-    /// A rank's collective comes after work that another rank's collective is in front of.
+    /// A rank's collective follows work that precedes the same collective on another rank.
     Crossed {
-        /// The number of a device that would wait for ever.
+        /// The index of a device that would wait forever.
         device: usize,
-        /// The collective that it would wait in.
+        /// The collective in which it would wait.
         text: String,
     },
-    /// The body of a `#[call(collective)]` describes none.
+    /// The body of a `#[call(collective)]` describes no collective.
     NoCollective,
     /// A resource is passed to the call twice.
     LentTwice {

@@ -1,8 +1,8 @@
-//! Certificates that do not hold.
+//! Certificates that the checker refuses.
 
 use cuweave_check::Refusal;
 
-/// A certificate that does not hold.
+/// A certificate that the checker refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the certificate of `{function}` does not hold ({:?}): {refusal}
@@ -14,7 +14,7 @@ use cuweave_check::Refusal;
 pub struct BrokenCertificate {
     /// The graph function.
     pub function: String,
-    /// The rule, and what does not hold.
+    /// The rule that is violated, and how.
     #[source]
     pub refusal: Refusal,
 }

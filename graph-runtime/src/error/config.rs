@@ -4,20 +4,20 @@ use std::fmt;
 
 use super::parts::Fault;
 
-/// The reason that a device or a kernel does not support a launch configuration, or that a statement cannot be evaluated.
+/// The reason why a device or a kernel does not support a launch configuration, or why a statement cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigFault {
-    /// A part of the configuration has no value.
+    /// A part of the configuration cannot be computed.
     #[error("the {part} {fault}")]
     #[non_exhaustive]
     NoValue {
         /// The part.
         part: ConfigPart,
-        /// The reason that it has no value.
+        /// The reason why it cannot be computed.
         fault: Fault,
     },
-    /// An extent of more than 32 bits.
+    /// An extent that does not fit into 32 bits.
     #[error("the {part} has an extent of {extent}, which does not fit in 32 bits")]
     #[non_exhaustive]
     LargeExtent {
@@ -35,7 +35,7 @@ pub enum ConfigFault {
         /// `x`, `y` or `z`.
         axis: char,
     },
-    /// An extent that is larger than the device takes.
+    /// An extent that exceeds the device's limit.
     #[error("the {part}'s {axis} is {extent}, and the device takes {most}")]
     #[non_exhaustive]
     Extent {
@@ -45,10 +45,10 @@ pub enum ConfigFault {
         axis: char,
         /// The extent.
         extent: u32,
-        /// The largest extent of the device.
+        /// The device's limit.
         most: u32,
     },
-    /// Dynamic shared memory of more than 32 bits.
+    /// A size of dynamic shared memory that does not fit into 32 bits.
     #[error("a block with {bytes} bytes of shared memory is more than any device takes")]
     #[non_exhaustive]
     LargeSharedMemory {
@@ -58,7 +58,7 @@ pub enum ConfigFault {
     /// `per_item(0)`.
     #[error("`per_item` of no items: a grid has at least one block")]
     NoItems,
-    /// `per_item` of more items than a grid has threads.
+    /// `per_item` of more items than a grid can have threads.
     #[error("{items} items make {blocks} blocks, more than any device takes")]
     #[non_exhaustive]
     ManyItems {
@@ -74,16 +74,16 @@ pub enum ConfigFault {
         /// The block that the kernel requires.
         required: [u32; 3],
     },
-    /// A block of more threads than the device takes.
+    /// A block with more threads than the device supports.
     #[error("a block of {threads} threads, and the device takes {most}")]
     #[non_exhaustive]
     Threads {
         /// The threads of the block.
         threads: u64,
-        /// The most threads of a block on the device.
+        /// The maximum number of threads per block on the device.
         most: u32,
     },
-    /// A block of more threads than the loaded kernel takes.
+    /// A block with more threads than the loaded kernel supports.
     #[error("a block of {threads} threads, and `{kernel}` takes {most}")]
     #[non_exhaustive]
     ThreadsOfKernel {
@@ -91,10 +91,10 @@ pub enum ConfigFault {
         threads: u64,
         /// The kernel.
         kernel: &'static str,
-        /// The most threads of a block of the kernel.
+        /// The maximum number of threads per block of the kernel.
         most: u32,
     },
-    /// Another block than the kernel requires.
+    /// A block that differs from the block that the kernel requires.
     #[error("a block of {} threads, and `{kernel}` requires {}", by(.block), by(.required))]
     #[non_exhaustive]
     RequiredBlock {
@@ -105,7 +105,7 @@ pub enum ConfigFault {
         /// The block that it requires.
         required: [u32; 3],
     },
-    /// A block of more registers than the device has.
+    /// A block that needs more registers than the device has.
     #[error(
         "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, and the device has {most} registers a block"
     )]
@@ -113,11 +113,11 @@ pub enum ConfigFault {
     Registers {
         /// The threads of the block.
         threads: u64,
-        /// The registers of a thread.
+        /// The registers per thread.
         each: u32,
         /// The kernel.
         kernel: &'static str,
-        /// The most registers of a block on the device.
+        /// The maximum number of registers per block on the device.
         most: u32,
     },
     /// More shared memory than the device has.
@@ -132,10 +132,10 @@ pub enum ConfigFault {
         own: u32,
         /// The kernel.
         kernel: &'static str,
-        /// The most shared memory of a block on the device.
+        /// The maximum shared memory per block on the device, in bytes.
         most: u32,
     },
-    /// A kernel whose launch would have to say the size of its clusters.
+    /// A kernel that needs a cluster size at launch.
     #[error(
         "`{kernel}` has to be launched in clusters of a size given at the launch, which a launch configuration cannot say yet: give the size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
     )]
@@ -144,14 +144,14 @@ pub enum ConfigFault {
         /// The kernel.
         kernel: &'static str,
     },
-    /// A kernel in clusters on a device without them.
+    /// A kernel in clusters on a device that does not support clusters.
     #[error("`{kernel}` is launched in clusters of blocks, which the device has not")]
     #[non_exhaustive]
     NoClusters {
         /// The kernel.
         kernel: &'static str,
     },
-    /// Clusters of more blocks than every device takes.
+    /// Clusters that are larger than the portable maximum.
     #[error(
         "`{kernel}` requires clusters of {} blocks, and more than {most} are not on every device", by(.cluster)
     )]
@@ -161,10 +161,10 @@ pub enum ConfigFault {
         kernel: &'static str,
         /// The blocks of a cluster.
         cluster: [u32; 3],
-        /// The most blocks of a cluster that every device takes.
+        /// The maximum number of blocks per cluster that every device supports.
         most: u64,
     },
-    /// A grid that clusters do not divide.
+    /// A grid that is not a multiple of the cluster size.
     #[error(
         "a grid of {} blocks is no multiple of the clusters of {} that `{kernel}` requires", by(.grid), by(.cluster)
     )]
@@ -177,14 +177,14 @@ pub enum ConfigFault {
         /// The kernel.
         kernel: &'static str,
     },
-    /// A kernel whose blocks wait for each other, on a device that does not launch them together.
+    /// A kernel with a grid-wide barrier on a device without cooperative launches.
     #[error("all blocks of `{kernel}` wait for each other, and the device has no cooperative launches")]
     #[non_exhaustive]
     NotCooperative {
         /// The kernel.
         kernel: &'static str,
     },
-    /// A grid whose blocks wait for each other, and of more blocks than run at one time.
+    /// A cooperative grid with more blocks than can be resident at once.
     #[error(
         "all blocks of `{kernel}` wait for each other: {} are launched, and the device holds {most} of this size at one time", by(.grid)
     )]
@@ -194,25 +194,25 @@ pub enum ConfigFault {
         kernel: &'static str,
         /// The grid.
         grid: [u32; 3],
-        /// The most blocks that the device holds at one time.
+        /// The maximum number of blocks that can be resident at once.
         most: u64,
     },
-    /// A batch or a fused launch of too many blocks.
+    /// A batch or a fused launch with too many blocks.
     #[error("{blocks} blocks and more in one launch")]
     #[non_exhaustive]
     ManyBlocks {
-        /// The blocks of the first members.
+        /// The number of blocks up to and including the member that exceeds the limit.
         blocks: u64,
     },
-    /// `wait_value` or `write_value` of a buffer of more than one element.
+    /// `wait_value` or `write_value` on a part that is not exactly one element.
     #[error("`{word}` takes one element, and this part of `{buffer}` has {len}")]
     #[non_exhaustive]
     OneElement {
-        /// The word of the statement.
+        /// The keyword of the statement.
         word: &'static str,
         /// The buffer.
         buffer: String,
-        /// The elements of the part.
+        /// The number of elements of the part.
         len: u64,
     },
     /// A value that does not advance from launch to launch.
@@ -221,21 +221,21 @@ pub enum ConfigFault {
     )]
     #[non_exhaustive]
     NoStep {
-        /// The word of the statement.
+        /// The keyword of the statement.
         word: &'static str,
     },
-    /// A value that advances so far that it counts as going back.
+    /// A value with a step so large that, modulo its range, it seems to go backwards.
     #[error(
         "the step of `{word}` is {step}, half of the circle of its values or more, so that a launch would wait for a value behind the one before"
     )]
     #[non_exhaustive]
     LongStep {
-        /// The word of the statement.
+        /// The keyword of the statement.
         word: &'static str,
         /// The step.
         step: u64,
     },
-    /// Names are exchanged whose buffers differ.
+    /// A swap of two names whose buffers differ in length or element type.
     #[error("`{one}` and `{other}` are not of one length and one element type")]
     #[non_exhaustive]
     Unlike {
@@ -250,7 +250,7 @@ pub enum ConfigFault {
     /// An expression of a library call returns from the graph function.
     #[error("an expression in it returns before the call")]
     ReturnsBeforeCall,
-    /// An argument of the call of the statement's function returns from the graph function.
+    /// An argument in the call of the statement's function returns from the graph function.
     #[error("an expression in an argument of its call returns before the call")]
     ArgumentReturns,
     /// An argument of a call in the function returns from it.

@@ -1,4 +1,4 @@
-//! Conversions of errors: from what cudarc and the driver's calls return, and to text.
+//! Conversions of errors: from the errors of cudarc and of driver calls, and to text.
 
 use std::fmt;
 use std::panic::Location;
@@ -11,12 +11,12 @@ use crate::watch::Aborted;
 use super::{At, DriverFailure, Error, FailedCall, PlanFault, describe};
 
 impl From<DriverError> for Error {
-    /// Converts an error that a cudarc call returned, with the source line of the `?`.
+    /// Converts an error that a cudarc call returned, with the source location of the `?`.
     #[track_caller]
     fn from(error: DriverError) -> Error {
         let at = Location::caller();
         let call = FailedCall::Cudarc { file: at.file(), line: at.line() };
-        // The driver is loaded already: cudarc uses the same name.
+        // cudarc made a call, so the driver library is loaded already.
         let code = cuda::code_of(error.0);
         let text = if cuda::driver().is_ok() { cuda::error_name(code).1 } else { String::new() };
         let name = format!("{:?}", error.0);

@@ -10,14 +10,14 @@ use super::parts::At;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceFault {
-    /// The number of contexts is not the one that the function declares.
+    /// The number of contexts differs from the number of devices that the function declares.
     #[non_exhaustive]
     Contexts {
         /// The graph function.
         at: At,
         /// The value of `devices`; 1 if it is not declared.
         declared: u64,
-        /// The number of contexts that are given.
+        /// The number of contexts passed.
         given: usize,
     },
     /// A statement is on a device that the graph does not have.
@@ -25,12 +25,12 @@ pub enum DeviceFault {
     NoDevice {
         /// The statement.
         at: At,
-        /// The number of the device, from 0.
+        /// The index of the device, from 0.
         device: u64,
         /// The number of devices of the graph, if it is known.
         devices: Option<usize>,
     },
-    /// A statement stands in a body that the device decides about, and on another device than that.
+    /// A statement in a device-side conditional is on another device than the conditional.
     #[non_exhaustive]
     Body {
         /// The statement.
@@ -40,7 +40,7 @@ pub enum DeviceFault {
         /// The device of the condition.
         decides: u32,
     },
-    /// A statement uses memory of another device, to which its own has no access.
+    /// A statement uses memory of another device, which its own device cannot access.
     #[non_exhaustive]
     NoAccess {
         /// The statement.
@@ -49,30 +49,30 @@ pub enum DeviceFault {
         device: u32,
         /// The buffer.
         buffer: At,
-        /// The device that has its memory.
+        /// The device of that memory.
         memory: u32,
         /// The reason.
         reason: Inaccessible,
     },
-    /// An allocation that leaves the graph is memory of another device than the first.
+    /// An output is in memory of another device than the first.
     #[non_exhaustive]
     Output {
         /// The allocation.
         at: At,
-        /// The device that has its memory.
+        /// The device of its memory.
         device: u32,
     },
-    /// A setter binds memory of another device than the one that the graph was built with.
+    /// A setter binds memory of another device than at build.
     #[non_exhaustive]
     Moved {
         /// The argument.
         at: At,
-        /// The device of the memory that it was bound to.
+        /// The device of the memory at build.
         built: u32,
         /// The device of the new memory.
         device: u32,
     },
-    /// A graph of several devices is instantiated in an arena pool, which has memory of one.
+    /// A graph over several devices is instantiated in an arena pool, which has memory of only one.
     #[non_exhaustive]
     Pool {
         /// The name of the graph function.
@@ -82,13 +82,13 @@ pub enum DeviceFault {
     },
 }
 
-/// The reason why a device has no access to memory of another one.
+/// The reason why a device cannot access memory of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Inaccessible {
-    /// The two devices are no peers.
+    /// The two devices are not peers.
     NoPeers,
-    /// It is memory that was mapped or allocated for other devices alone.
+    /// The memory was mapped or allocated only for other devices.
     NotShared,
 }
 
@@ -98,7 +98,7 @@ pub enum Inaccessible {
 pub enum DeviceFeature {
     /// Timeline semaphores of other APIs.
     TimelineSemaphores,
-    /// Waits for values of 64 bits and their writes.
+    /// Waits for and writes of 64-bit values.
     WideMemoryOperations,
 }
 
@@ -166,7 +166,7 @@ fn are(given: usize) -> String {
     format!("{} {verb}", count(given, "context"))
 }
 
-/// Returns the help about devices that the simulated driver does not have, or nothing with another driver.
+/// Returns a help line on the number of simulated devices. Empty with a real driver.
 pub(super) fn simulated() -> &'static str {
     match Simulator::get().is_some() {
         true => {

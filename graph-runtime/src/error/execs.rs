@@ -1,4 +1,4 @@
-//! The faults of calls on an exec: its setters, its outputs, its loops and its profile.
+//! The faults of calls on an exec: its setters, outputs, loops and profile.
 
 use std::collections::BTreeSet;
 
@@ -8,41 +8,41 @@ use cuweave_core::ids::ScalarId;
 use cuweave_core::launches::LaunchShape;
 use cuweave_core::location::{At, at_statement};
 
-/// The reason that a setter cannot change something, so that the graph has to be built again.
+/// The reason why a setter cannot change something and the graph must be built again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetterFault {
-    /// A scalar that the structure of the graph depends on.
+    /// A scalar on which the structure of the graph depends.
     #[error("decides a length, a loop or a choice")]
     Structure,
-    /// A scalar that a length or a range of a builder depends on.
+    /// A scalar on which a length or a range of a builder's graph depends.
     #[error("decides a length or a range")]
     Size,
-    /// A scalar that a library call was captured with.
+    /// A scalar whose value a library call was captured with.
     #[error("is given to the library call {call}, which was captured with its value")]
     #[non_exhaustive]
     GivenToCall {
         /// The library call.
         call: Box<At>,
     },
-    /// A scalar that a range of a library call depends on.
+    /// A scalar on which a range of a library call depends.
     #[error("moves a range of the library call {call}, which was captured with its address")]
     #[non_exhaustive]
     RangeOfCall {
         /// The library call.
         call: Box<At>,
     },
-    /// A scalar that the operand of a condition depends on.
+    /// A scalar on which the operand of a condition depends.
     #[error("moves the operand of {condition}, whose address is fixed")]
     #[non_exhaustive]
     OperandOfCondition {
         /// The condition.
         condition: Box<At>,
     },
-    /// A scalar of a record that a range depends on.
+    /// A scalar of a record on which a range depends.
     #[error("moves a range, which scalars of records cannot")]
     RangeOfRecord,
-    /// A scalar for whose value alone the order is proved.
+    /// A scalar whose current value is the only one for which the order is proved.
     #[error("moves ranges whose order is proved for this value alone")]
     ProvedOrder,
     /// A library call that keeps the address of a buffer.
@@ -61,12 +61,12 @@ pub enum SetterFault {
         /// The buffer.
         buffer: String,
     },
-    /// An output that was taken over, at another address than the one that the graph frees.
+    /// A taken-over output at another address than the one that the graph frees.
     #[error(
         "is freed by a node of the graph, which keeps the address of the output that the graph was built for"
     )]
     Freed,
-    /// A bound whose value is not the one that its expression had.
+    /// A bound that cannot be recomputed as at build: it wraps around, is negative, or changes each time.
     #[error(
         "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, is negative, or gives another value each time"
     )]
@@ -75,66 +75,66 @@ pub enum SetterFault {
         /// The expression of the bound.
         text: String,
     },
-    /// A launch of a batch with another configuration.
+    /// A batched launch with a changed configuration.
     #[error(
         "is one of {launches} launches that are batched, and its configuration was {built} when the graph was built and is {now} now"
     )]
     #[non_exhaustive]
     Batched {
-        /// The launches of the batch.
+        /// The number of launches in the batch.
         launches: usize,
-        /// The configuration that the graph was built with.
+        /// The configuration at build.
         built: LaunchShape,
         /// The new configuration.
         now: LaunchShape,
     },
-    /// A launch of a fused kernel with another configuration.
+    /// A fused launch with a changed configuration.
     #[error(
         "is one of {launches} launches that are fused, and its configuration was {built} when the graph was built and is {now} now"
     )]
     #[non_exhaustive]
     Fused {
-        /// The launches of the fused kernel.
+        /// The number of launches in the fused kernel.
         launches: usize,
-        /// The configuration that the graph was built with.
+        /// The configuration at build.
         built: LaunchShape,
         /// The new configuration.
         now: LaunchShape,
     },
 }
 
-/// The reason that an output cannot be handed over, or has no handle.
+/// The reason why an output cannot be handed over or has no handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputFault {
-    /// The allocation of the launch before was handed over and lives.
+    /// The previous launch's allocation was handed over and is still alive.
     #[error("this output of the launch before still lives: another graph took it over and handed it on")]
     StillLives,
-    /// A launch has one handle of each output.
+    /// A launch has one handle for each output.
     #[error("this output has its handle already")]
     HasHandle,
     /// Its allocation was freed.
     #[error("this output does not live any more")]
     Freed,
-    /// It is not the output that the graph was built for.
+    /// It is not the output for which the graph was built.
     #[error("the output that is handed over is not the one that the graph was built for")]
     Another,
-    /// The launch is given no output.
+    /// No output was passed to the launch.
     #[error("no output is handed over")]
     NotGiven,
-    /// Its elements are of another type than declared.
+    /// Its element type differs from the declared one.
     #[error("this output has elements of another type")]
     OtherElements,
-    /// The exec that makes it was dropped.
+    /// The exec that produces it was dropped.
     #[error("the graph that makes this output is gone")]
     GraphGone,
 }
 
-/// The reason that a graph cannot be profiled.
+/// The reason why a graph cannot be profiled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileFault {
-    /// A profile of no launches.
+    /// A profile of zero launches.
     #[error("0 launches are asked for, and it takes one at least")]
     NoLaunches,
     /// The graph has collectives between its devices.
@@ -151,20 +151,20 @@ pub enum ProfileFault {
     },
 }
 
-/// The reason that the turns of a loop cannot be told.
+/// The reason why the iterations of a loop cannot be returned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopFault {
-    /// No loop with a limit has that name.
+    /// No bounded loop has this name.
     #[error("no loop with a limit is called `{name}`: {}", listed(.known))]
     #[non_exhaustive]
     Unknown {
         /// The name.
         name: String,
-        /// The names of the loops with a limit.
+        /// The names of the bounded loops.
         known: Vec<String>,
     },
-    /// Several loops have that name.
+    /// Several loops have this name.
     #[error(
         "{loops} loops with a limit are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
     )]
@@ -186,7 +186,7 @@ fn listed(names: &[String]) -> String {
 }
 
 impl SetterFault {
-    /// Returns the reason why a scalar of a function has no setter; `None` if it has one.
+    /// Returns the reason why a scalar has no setter, or `None` if it has one.
     pub(crate) fn of(flat: &Flattened, scalar: ScalarId) -> Option<SetterFault> {
         let at = |statement| at_statement(flat.checked.program(), statement);
         flat.scalars[scalar].fixed.then(|| match flat.fixed.get(&scalar).copied() {
@@ -198,7 +198,7 @@ impl SetterFault {
             Some(Fixed::Address(user)) => SetterFault::OperandOfCondition { condition: at(user) },
             Some(Fixed::Record) => SetterFault::RangeOfRecord,
             Some(Fixed::Value) => SetterFault::ProvedOrder,
-            // Bounds of a builder are numbers.
+            // The remaining fixed scalars are in bounds of a builder's graph, which are evaluated once.
             None => SetterFault::Size,
         })
     }

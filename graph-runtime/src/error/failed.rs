@@ -1,11 +1,11 @@
-//! Descriptions of failed driver calls.
+//! Describes failed driver calls.
 
 use crate::cuda::{self, Failure};
 
 use super::parts::At;
 use super::parts::{DriverFailure, FailedCall};
 
-/// Describes a failed call with the driver's texts and log.
+/// Describes a failed call with the driver's error texts and log.
 pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
     let (name, mut text) = cuda::error_name(failure.code);
     let log = cuda::log_since_mark();
@@ -24,7 +24,7 @@ pub(crate) fn refused(failure: Failure, log: &str) -> DriverFailure {
     described
 }
 
-/// Describes a failed load of an image in one line.
+/// Describes a failed load of an image on one line.
 pub(crate) fn one_line(failure: Failure, log: &str) -> String {
     refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

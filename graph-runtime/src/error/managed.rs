@@ -1,13 +1,13 @@
 //! The faults of managed memory.
 
-/// The reason that managed memory cannot be made or used in a way.
+/// The reason why managed memory cannot be allocated or used as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManagedFault {
-    /// An allocation of no bytes.
+    /// An allocation of zero bytes.
     #[error("managed memory of 0 bytes cannot be allocated")]
     Empty,
-    /// An allocation that no address space holds.
+    /// An allocation that is larger than the address space.
     #[error("managed memory of {len} elements of {element} bytes is larger than the address space")]
     #[non_exhaustive]
     TooLarge {
@@ -16,14 +16,14 @@ pub enum ManagedFault {
         /// The size of an element in bytes.
         element: usize,
     },
-    /// A device that does not allocate managed memory.
+    /// A device without support for managed memory.
     #[error("device {device} does not support managed memory")]
     #[non_exhaustive]
     Unsupported {
         /// The ordinal of the device.
         device: usize,
     },
-    /// Memory that is attached to the host, and a device without concurrent access.
+    /// Memory that is attached to the host, on a device without concurrent access.
     #[error(
         "managed memory that is attached to the host is not accessible from device {device}, which has no concurrent access: `attach` it to the stream"
     )]
@@ -32,7 +32,7 @@ pub enum ManagedFault {
         /// The ordinal of the device.
         device: usize,
     },
-    /// A host statement is given memory that the host cannot access.
+    /// Memory that the host cannot access, as an argument of a host statement.
     #[error(
         "`{buffer}` is memory of the device alone, and the host statement cannot reach it: bind a `Managed`"
     )]
@@ -41,7 +41,7 @@ pub enum ManagedFault {
         /// The buffer.
         buffer: String,
     },
-    /// A host statement is given managed memory of a device without concurrent access.
+    /// Managed memory of a device without concurrent access, as an argument of a host statement.
     #[error(
         "the host statement cannot use managed memory in a launch: device {device} has no concurrent access"
     )]
@@ -50,7 +50,7 @@ pub enum ManagedFault {
         /// The ordinal of the device.
         device: usize,
     },
-    /// A device that has no concurrent access to managed memory.
+    /// A device without concurrent access to managed memory.
     #[error(
         "device {device} has no concurrent access to managed memory, which advice, prefetches and discards need"
     )]
@@ -66,7 +66,7 @@ pub enum ManagedFault {
         /// The number of the node.
         node: u32,
     },
-    /// A location that accesses no memory.
+    /// A location that cannot access memory.
     #[error("{location} accesses no memory: `accessed_by` takes a device or the host")]
     #[non_exhaustive]
     NotAProcessor {
@@ -76,28 +76,28 @@ pub enum ManagedFault {
     /// A range without elements.
     #[error("the range of managed memory is empty")]
     EmptyRange,
-    /// A range that does not lie in the memory.
+    /// A range that is out of bounds.
     #[error("the range does not lie in the {len} elements of managed memory")]
     #[non_exhaustive]
     OutOfRange {
         /// The number of elements.
         len: usize,
     },
-    /// A discard, and a driver that has none.
+    /// A discard with a driver that does not support it.
     #[error("the contents of managed memory cannot be discarded: that needs a driver of CUDA 13.0")]
     NoDiscard,
     /// A discard in the legacy default stream.
     #[error("the contents of managed memory cannot be discarded in the legacy default stream")]
     LegacyStream,
-    /// A setter binds memory that was allocated for another device than the memory before, and a copy or a fill of the graph uses it.
+    /// A setter binds memory that was allocated for another device, and a copy or a fill of the graph uses it.
     #[error(
         "memory that was allocated for device {device} cannot take the place of memory of device {built}: copies and fills of a graph keep the devices of their memory\n  = help: bind memory that was allocated for device {built}, or build the graph again"
     )]
     #[non_exhaustive]
     OfOtherDevice {
-        /// The ordinal of the device that the memory was allocated for.
+        /// The ordinal of the device of the new memory.
         device: usize,
-        /// That of the memory before.
+        /// The ordinal of the device of the replaced memory.
         built: usize,
     },
     /// `#[advise]` or `#[prefetch]` names a device that the graph does not have.
@@ -127,7 +127,8 @@ pub enum ManagedFault {
     /// Memory cannot be attached to the legacy or per-thread default stream.
     #[error("managed memory cannot be attached to a default stream")]
     DefaultStream,
-    /// The host accesses managed memory of a device that then may not run anything.
+    /// The host is accessing managed memory of a device without concurrent access, which may not run anything
+    /// meanwhile.
     #[error(
         "nothing can be launched while the host accesses managed memory, since the device has no concurrent access: drop the view first"
     )]

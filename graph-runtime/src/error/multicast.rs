@@ -1,10 +1,10 @@
 //! The faults of multicast objects.
 
-/// The reason that a multicast object cannot be made or used in a way.
+/// The reason why a multicast object cannot be created or used as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MulticastFault {
-    /// A device that cannot be added to multicast objects.
+    /// A device that does not support multicast objects.
     #[error("device {device} does not support multicast objects")]
     #[non_exhaustive]
     Unsupported {
@@ -14,14 +14,14 @@ pub enum MulticastFault {
     /// A team without devices.
     #[error("a multicast object needs at least one device")]
     NoDevices,
-    /// A device that is named twice.
+    /// A device that is listed twice.
     #[error("device {device} is named twice for one multicast object")]
     #[non_exhaustive]
     Repeated {
         /// The ordinal of the device.
         device: usize,
     },
-    /// A device that the object was not created for.
+    /// A device for which the object was not created.
     #[error("device {device} is not one of those that the multicast object was created for")]
     #[non_exhaustive]
     NotInTeam {
@@ -34,59 +34,59 @@ pub enum MulticastFault {
     )]
     #[non_exhaustive]
     OtherDevice {
-        /// The ordinal of the device of the stream.
+        /// The ordinal of the stream's device.
         device: usize,
-        /// That of the device of the memory.
+        /// The ordinal of the memory's device.
         memory: usize,
     },
-    /// A device that was added before. It cannot be removed.
+    /// A device that was already added. Devices cannot be removed.
     #[error("device {device} was added to the multicast object before")]
     #[non_exhaustive]
     AddedTwice {
         /// The ordinal of the device.
         device: usize,
     },
-    /// Not all devices were added: binding and mapping would wait for the others for ever.
+    /// Some devices were not added. Binding and mapping would wait for them forever.
     #[error("{added} of the {devices} devices of the multicast object were added")]
     #[non_exhaustive]
     Missing {
-        /// The devices that were added.
+        /// The number of devices that were added.
         added: usize,
-        /// The devices that the object was created for.
+        /// The number of devices for which the object was created.
         devices: usize,
     },
-    /// An object, a memory or a part without bytes.
+    /// An object, a memory or a part of zero bytes.
     #[error("{what} has 0 bytes")]
     #[non_exhaustive]
     Empty {
-        /// The thing.
+        /// The name of the object, memory or part.
         what: &'static str,
     },
-    /// A number of bytes that is no multiple of the granularity.
+    /// A number of bytes that is not a multiple of the granularity.
     #[error("{what}, {bytes} bytes, is no multiple of the granularity, {granularity} bytes")]
     #[non_exhaustive]
     Misaligned {
         /// The size, offset or address.
         what: &'static str,
-        /// Its bytes.
+        /// Its value in bytes.
         bytes: u64,
         /// The granularity in bytes.
         granularity: u64,
     },
-    /// A part that does not lie in the object or the memory.
+    /// A part that is not inside of the object or the memory.
     #[error("{bytes} bytes from {offset} on do not lie in {what} of {size} bytes")]
     #[non_exhaustive]
     Outside {
         /// The object or the memory.
         what: &'static str,
-        /// The offset of the part.
+        /// The offset of the part in bytes.
         offset: u64,
-        /// The bytes of the part.
+        /// The size of the part in bytes.
         bytes: u64,
-        /// The bytes of the whole.
+        /// The size of the whole in bytes.
         size: u64,
     },
-    /// Other memory of the device is bound there.
+    /// Other memory of the device is already bound there.
     #[error(
         "other memory of device {device} is bound to the multicast object within {bytes} bytes from {offset} on"
     )]
@@ -96,10 +96,10 @@ pub enum MulticastFault {
         device: usize,
         /// The offset in the object.
         offset: u64,
-        /// The bytes of the part.
+        /// The size of the part in bytes.
         bytes: u64,
     },
-    /// A write where a device has no memory bound.
+    /// A write to bytes where a device has no memory bound.
     #[error("no memory of device {device} is bound to the multicast object at {offset}")]
     #[non_exhaustive]
     Unbound {
@@ -108,7 +108,8 @@ pub enum MulticastFault {
         /// The first such offset.
         offset: u64,
     },
-    /// The system has no resources left for the binding (`CUDA_ERROR_OUT_OF_MEMORY`, `CUDA_ERROR_MULTICAST_RESOURCE_FULL`).
+    /// The system has no resources left for the binding (`CUDA_ERROR_OUT_OF_MEMORY`,
+    /// `CUDA_ERROR_MULTICAST_RESOURCE_FULL`).
     #[error("the system has too few resources to bind the memory to the multicast object")]
     NoResources,
     /// System software that multicast needs is not running (`CUDA_ERROR_SYSTEM_NOT_READY`).
@@ -119,7 +120,7 @@ pub enum MulticastFault {
         "the system is in a state that multicast objects do not work in: check its configuration and the driver's daemons"
     )]
     IllegalState,
-    /// The members of a team ask for different things.
+    /// The members of a team request different operations.
     #[error(
         "the members of the team disagree: one is at `{step}` with {value}, another at `{other}` with {other_value}"
     )]
@@ -134,11 +135,11 @@ pub enum MulticastFault {
         /// Its number of bytes, or 0.
         other_value: u64,
     },
-    /// A member of the team was dropped, or its thread panicked, before the others were through.
+    /// A member of the team was dropped, or its thread panicked, before the others had finished.
     #[error("member {rank} of the team is gone, and the others wait at `{step}`")]
     #[non_exhaustive]
     MemberGone {
-        /// The number of the member.
+        /// The index of the member.
         rank: usize,
         /// The step.
         step: &'static str,
@@ -149,9 +150,9 @@ pub enum MulticastFault {
     TimedOut {
         /// The step.
         step: &'static str,
-        /// The members that arrived.
+        /// The number of members that arrived.
         arrived: usize,
-        /// The members of the team.
+        /// The number of members of the team.
         members: usize,
     },
 }

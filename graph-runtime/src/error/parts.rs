@@ -1,4 +1,4 @@
-//! The parts of errors: places, and failures of driver calls and launches.
+//! The types that several errors share: faults of expressions, of launches, of driver calls and of modules.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ pub use cuweave_ptx::coverage::Unfollowed;
 
 use crate::cuda;
 
-/// The reason that an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The value is over 2^64 - 1.
+    /// The value exceeds 2^64 - 1.
     Overflow,
-    /// The value, or a part of it, is under 0.
+    /// The value or an intermediate value is negative.
     Negative,
     /// The expression divides by zero.
     DivisionByZero,
@@ -30,7 +30,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A number of a graph function that an expression gives.
+/// The quantity that an expression of a graph function computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quantity {
@@ -38,9 +38,9 @@ pub enum Quantity {
     Length,
     /// The length of a parameter of a library call.
     ParameterLength,
-    /// The bytes of a buffer.
+    /// The size of a buffer in bytes.
     Size,
-    /// The elements of a parameter that a kernel accesses.
+    /// The number of elements that a kernel accesses through a parameter.
     Extent,
     /// A bound of the range that a statement accesses.
     Bound,
@@ -83,7 +83,7 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
-    /// Returns the contexts whose memory can be bound.
+    /// Describes the contexts whose memory can be bound.
     pub(super) fn contexts(self) -> &'static str {
         match self {
             MemoryKind::Device | MemoryKind::Pinned => "those that the graph is built for",
@@ -91,7 +91,7 @@ impl MemoryKind {
         }
     }
 
-    /// Returns the way to such memory.
+    /// Returns help on how to allocate such memory.
     pub(super) fn way(self) -> &'static str {
         match self {
             MemoryKind::Device => {
@@ -117,15 +117,15 @@ pub struct ShortLaunch {
     pub parameter: String,
     /// The buffer.
     pub buffer: String,
-    /// The elements that the kernel declares to write.
+    /// The number of elements that the kernel declares to write.
     pub extent: u64,
     /// The number of elements that are written.
     pub written: u64,
-    /// The first one that is not.
+    /// The first unwritten element.
     pub missing: u64,
-    /// The threads of the launch.
+    /// The number of threads of the launch.
     pub threads: u64,
-    /// The threads of a larger grid of the same blocks that would write everything, where one is known.
+    /// The number of threads in a larger grid of the same blocks that would write everything, if known.
     pub needed: Option<u64>,
 }
 
@@ -156,7 +156,7 @@ pub struct UnprovedLaunch {
     pub parameter: String,
     /// The buffer.
     pub buffer: String,
-    /// The reason that it is not proved.
+    /// The reason why it is not proved.
     pub reason: Unfollowed,
 }
 
@@ -172,12 +172,12 @@ pub struct OutsideExtent {
     pub parameter: String,
     /// The buffer.
     pub buffer: String,
-    /// The elements that the kernel declares to access.
+    /// The number of elements that the kernel declares to access.
     pub extent: u64,
-    /// The element behind the last one that is accessed, or the first one, which is negative, if it lies before the
-    /// buffer.
+    /// One past the last accessed element. If the launch accesses elements before the buffer, the first
+    /// accessed element, which is negative.
     pub reaches: i128,
-    /// The threads of the launch.
+    /// The number of threads of the launch.
     pub threads: u64,
 }
 
@@ -195,20 +195,20 @@ impl fmt::Display for OutsideExtent {
     }
 }
 
-/// The call that a [`DriverFailure`] is about.
+/// The call that failed with a [`DriverFailure`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailedCall {
     /// A call by its name, `cuGraphAddKernelNode`.
     Named(String),
-    /// A call that the program made through cudarc, whose error `?` converted there.
+    /// A call that the program made through cudarc; `?` converted its error.
     Cudarc {
         /// The file.
         file: &'static str,
         /// The line.
         line: u32,
     },
-    /// A call that was made while something was dropped, and could not return its error.
+    /// A call in a drop, which could not return its error.
     InDrop,
 }
 
@@ -222,21 +222,22 @@ impl fmt::Display for FailedCall {
     }
 }
 
-/// A call of the CUDA driver that failed.
+/// A failed call of the CUDA driver.
 ///
-/// Its [`source`](std::error::Error::source) is cudarc's [`DriverError`](cudarc::driver::DriverError), unless the code is newer than CUDA 12.4.
+/// Its [`source`](std::error::Error::source) is cudarc's [`DriverError`](cudarc::driver::DriverError), unless
+/// the code is newer than CUDA 12.4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DriverFailure {
     /// The call.
     pub call: FailedCall,
-    /// The node or buffer that it was made for.
+    /// The node or buffer for which the call was made.
     pub at: Option<Box<At>>,
-    /// The error's number.
+    /// The error code.
     pub code: u32,
     /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
     pub name: String,
-    /// The driver's description of the error, and the text of its log.
+    /// The driver's description of the error and the text of its log.
     pub text: String,
 }
 
@@ -259,7 +260,7 @@ impl std::error::Error for DriverFailure {
     }
 }
 
-/// A module that the driver does not load, or a function that it does not find in one.
+/// A module that the driver cannot load, or a function that is not in its module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModuleFailure {
@@ -284,38 +285,38 @@ impl std::error::Error for ModuleFailure {
     }
 }
 
-/// The reason that a kernel of a module is not the declared one.
+/// The reason why a kernel of a module differs from its declaration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelFault {
     /// The module has no kernel of that name.
     #[error("does not exist there")]
     Missing,
-    /// Another number of parameters is declared.
+    /// The number of parameters differs.
     #[error("has {found} parameters, and {declared} are declared")]
     #[non_exhaustive]
     Parameters {
-        /// The kernel's own number.
+        /// The kernel's number of parameters.
         found: usize,
         /// The declared number.
         declared: usize,
     },
-    /// A parameter is declared with another size.
+    /// The size of a parameter differs.
     #[error("has {bytes} bytes in its parameter {index}, and `{name}` is declared with {declared}")]
     #[non_exhaustive]
     ParameterSize {
-        /// The number of the parameter, from 0.
+        /// The index of the parameter, from 0.
         index: usize,
         /// Its name in the declaration.
         name: &'static str,
-        /// The kernel's own size in bytes.
+        /// The kernel's size in bytes.
         bytes: u64,
-        /// The declared size.
+        /// The declared size in bytes.
         declared: u32,
     },
 }
 
-/// A fault of a graph function that only the numbers of a build show.
+/// A fault of a graph function that depends on values known only at build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
@@ -323,7 +324,7 @@ pub struct Refusal {
     pub code: Code,
     /// The statement, buffer or output.
     pub at: At,
-    /// The message with its notes and its help, as the macro prints it.
+    /// The message with its notes and help, as the macro prints it.
     pub text: String,
 }
 
@@ -333,7 +334,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns the texts of refusals, a line each.
+/// Returns the texts of refusals, one per line.
 pub(super) fn lines(refusals: &[Refusal]) -> String {
     refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
 }

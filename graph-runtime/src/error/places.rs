@@ -1,4 +1,4 @@
-//! The source lines of diagnostics.
+//! Adds source locations to diagnostics.
 
 use cuweave_core::diagnostic::{Diagnostic, Site};
 use cuweave_core::index::size;
@@ -7,7 +7,7 @@ pub(crate) use cuweave_core::location::{at_attribute, at_buffer, at_function, at
 
 use super::parts::Refusal;
 
-/// Returns diagnostics with their source lines.
+/// Converts diagnostics to refusals with source locations.
 pub(crate) fn refusals<'d>(
     program: &Program,
     found: impl IntoIterator<Item = &'d Diagnostic>,

@@ -1,4 +1,4 @@
-//! The errors of programs that are checked and planned when a graph is built.
+//! Converts errors of programs that are checked and planned at build.
 
 use cuweave_core::compile::BackError;
 use cuweave_core::diagnostic::Diagnostic;
@@ -26,8 +26,8 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
     }
 }
 
-/// Returns the error for the faults found in a program when its graph was built. Warnings are left out: they depend on
-/// sizes alone, which may differ at the next build.
+/// Returns the error for the faults of a program that the build found. Warnings are dropped: they depend on
+/// sizes, which may differ at the next build.
 pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
     let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
     Error::Refused(refusals(program, faults))

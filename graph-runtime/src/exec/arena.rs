@@ -1,9 +1,9 @@
 //! One arena shared by several execs that are launched one after the other on one stream.
 //!
-//! Launches on one stream complete in order, and no later launch reads what a graph left in its arena. So the members of a
-//! pool share the same bytes, and the stream alone separates them. The arena is a range of addresses as large as the
-//! device's memory. The part that the largest member needs is mapped. The arena grows in place, so every member keeps its
-//! addresses, and a launch does not access the pool.
+//! Launches on one stream complete in order, and no launch reads what an earlier graph left in its arena. The members
+//! of a pool can therefore share the same bytes: the stream alone separates them. The arena reserves an address range
+//! as large as the device's memory and maps the part that the largest member needs. It grows in place, so every member
+//! keeps its addresses, and a launch does not access the pool. The range itself is in `ranges`.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,13 @@ use crate::waits::OwnedEvent;
 /// An arena shared by the temporaries of several execs: see
 /// [`Graph::instantiate_in`](crate::Graph::instantiate_in).
 ///
-/// Its members are launched on the pool's stream only, so that no two of them run at once: concurrent launches on two
-/// streams need two pools. The size of a pool is that of its largest member, in steps of the device's granularity (2 MiB);
-/// separate execs need the sum. Outputs are not in the arena: they are allocations of their own.
+/// Its members are launched on the pool's stream only, so no two of them run at once. Concurrent launches on two
+/// streams need two pools. A pool is as large as its largest member, rounded up to the device's granularity (2
+/// MiB); separate execs need the sum. Outputs are not in the arena: they are separate allocations.
 ///
-/// The arena has its own range of addresses, as large as the device's memory: it grows in place when a larger member joins,
-/// and nothing moves. A clone is the same pool. When the pool and all members have been dropped, a later call frees the
-/// memory once their last launches are complete.
+/// The arena has its own address range, as large as the device's memory. It grows in place when a larger
+/// member joins, and nothing moves. A clone is the same pool. After the pool and all members have been
+/// dropped, a later call frees the memory once their last launches are complete.
 #[derive(Clone)]
 #[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
@@ -37,8 +37,8 @@ impl ArenaPool {
     ///
     /// # Errors
     ///
-    /// The per-thread default stream, which is a different stream on each thread; no driver, or one that is too old; a
-    /// device that cannot map memory to reserved addresses.
+    /// The per-thread default stream, which is a different stream on each thread; a driver that is missing or
+    /// too old; a device that cannot map memory to reserved addresses.
     pub fn new(stream: &Arc<CudaStream>) -> Result<ArenaPool> {
         let driver = cuda::driver()?;
         let raw = Stream::of(stream);
@@ -55,7 +55,7 @@ impl ArenaPool {
     ///
     /// # Errors
     ///
-    /// As [`ArenaPool::new`]; lack of memory.
+    /// The errors of [`ArenaPool::new`]; out of memory.
     pub fn with_capacity(stream: &Arc<CudaStream>, bytes: u64) -> Result<ArenaPool> {
         let pool = ArenaPool::new(stream)?;
         context::enter(cuda::driver()?, stream.context())?;
@@ -63,13 +63,13 @@ impl ArenaPool {
         Ok(pool)
     }
 
-    /// Returns the stream that the members are launched on.
+    /// Returns the stream on which the members are launched.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.shared.stream
     }
 
-    /// Returns the number of bytes of the arena that are mapped.
+    /// Returns the number of mapped bytes of the arena.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.shared.lock().range.as_ref().map_or(0, Range::bytes)
@@ -89,7 +89,7 @@ impl fmt::Debug for ArenaPool {
     }
 }
 
-/// The shared state of a pool.
+/// The state that all clones of a pool share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub stream: Arc<CudaStream>,
@@ -100,11 +100,11 @@ pub(crate) struct Shared {
 /// The memory of a pool.
 #[derive(Debug)]
 struct Arena {
-    /// `None` once the pool is dropped.
+    /// `None` after the pool is dropped.
     range: Option<Range>,
-    /// The last launches of members that were dropped.
+    /// The events of the last launches of dropped members.
     uses: Vec<Arc<OwnedEvent>>,
-    /// True if a launch may use the memory for ever.
+    /// True if a launch may use the memory forever.
     leaks: bool,
 }
 
@@ -121,7 +121,7 @@ impl Shared {
         }
     }
 
-    /// Records the end of a member: its last launch, or that its completion is unknown.
+    /// Records that a member left: its last launch, and `leaks` if the completion of that launch is unknown.
     pub fn leave(&self, last: Option<&Arc<OwnedEvent>>, leaks: bool) {
         let mut arena = self.lock();
         arena.leaks |= leaks;

@@ -1,7 +1,7 @@
 //! The state of a graph, independent of the graph function, and the steps from a plan to an exec.
 //!
-//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders all later uses
-//! after the last launch, and destroys both.
+//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop (in `release`) orders all
+//! later uses after the last launch and destroys both.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -50,29 +50,29 @@ pub struct Core {
     pub(crate) in_flight: InFlight,
     /// The number of launches, and the values that advance with it.
     pub(crate) counting: Counting,
-    /// The variables that its launches share with those of other execs.
+    /// The module variables that its launches share with those of other execs.
     pub(crate) hidden: Arc<HiddenUses>,
-    /// True if the exec was dropped with its last launch in flight and nothing can wait for the launch. All memory that it
-    /// may use is leaked.
+    /// True if the exec was dropped with its last launch in flight and nothing can wait for that launch. All
+    /// memory that the launch may use is leaked.
     pub(crate) leaks: Arc<AtomicBool>,
-    /// The statements that use each argument buffer; computed by the first setter.
+    /// The statements that use each argument buffer. Computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
-    /// The short ways of setters, by scalar: `None` before the first call of the setter.
+    /// The setters' fast paths, by scalar. `None` before the first call of the setter.
     pub(crate) quick: Vec<Option<Option<Quick>>>,
-    /// True if a failed change left nodes that differ from the arguments.
+    /// True if a failed update left nodes that disagree with the arguments.
     pub(crate) broken: bool,
     /// The times of the build.
     pub(crate) times: BuildTimes,
 }
 
-/// The memory of temporaries that no node allocates.
+/// The memory of temporaries that have no memory nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Temporaries {
-    /// The memory option, if it overrides that of the function.
+    /// The memory option that overrides the function's.
     pub lowering: Option<Memory>,
-    /// The memory that the exec owns, a range a device.
+    /// The memory that the exec owns: one range per device.
     pub owned: Vec<Range>,
-    /// The memory of the records of loops, a range a device.
+    /// The memory of the loops' iteration records: one range per device.
     pub records: Vec<Range>,
     /// The pool whose arena holds the temporaries.
     pub pool: Option<Arc<Shared>>,
@@ -134,7 +134,8 @@ impl Core {
         self.make_slots()
     }
 
-    /// Returns the address of memory of a device for the temporaries that no node allocates: in the pool, or owned by the exec.
+    /// Returns the address of device memory for the temporaries without memory nodes: in the pool, or owned
+    /// by the exec.
     fn reserve(&mut self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<u64> {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
@@ -145,7 +146,7 @@ impl Core {
         Ok(start)
     }
 
-    /// Maps memory of a device, which the devices that access these buffers can access, too.
+    /// Maps memory of `device` and makes it accessible to every device that accesses one of `buffers`.
     fn mapped(&self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<Range> {
         let Definition { driver, contexts, peers, .. } = &self.definition;
         let mut range = Range::new(driver, &contexts[device], bytes)?;
@@ -154,7 +155,7 @@ impl Core {
         Ok(range)
     }
 
-    /// Maps memory on each device that runs loops with a limit for their records: the device's least, 2 MiB.
+    /// Maps memory for the iteration records on each device that runs bounded loops: 2 MiB, the smallest mapping.
     fn reserve_records(&mut self) -> Result<()> {
         let mut addresses = BTreeMap::new();
         for (device, (last, bytes)) in self.built.state.counted.of_devices() {
@@ -168,8 +169,8 @@ impl Core {
         Ok(())
     }
 
-    /// Handles a failure of `add_nodes` or of instantiation. If launches were changed, they may be the cause: plans again
-    /// with the launches as written, and calls `retry`.
+    /// Handles a failure of `add_nodes` or of instantiation. If the plan changed launches, they may be the
+    /// cause: plans again with the launches as written and calls `retry`.
     pub(crate) fn retry_as_written(
         &mut self,
         error: Error,
@@ -183,8 +184,7 @@ impl Core {
         retry(self)
     }
 
-    /// Plans again, and destroys the nodes that were added.
-    /// `refused` is the reason, for reports.
+    /// Plans again and destroys the nodes that were added. `refused` is the reason, for reports.
     pub(crate) fn replan(
         &mut self,
         memory: Option<Memory>,
@@ -227,7 +227,7 @@ impl Core {
         Ok(())
     }
 
-    /// Instantiates the graph; if that fails, with the launches as written.
+    /// Instantiates the graph. If that fails, retries with the launches as written.
     pub(crate) fn instantiate(&mut self, body: &dyn Body) -> Result<()> {
         context::enter(self.definition.driver, &self.definition.ctx)?;
         self.built.instantiate(&self.definition).or_else(|error| {
@@ -239,7 +239,7 @@ impl Core {
         })
     }
 
-    /// Checks the certificate of the graph where that is asked for.
+    /// Checks the certificate of the graph if the function or the environment asks for it.
     pub(crate) fn check_certificate(&self) -> Result<()> {
         match certificate::wanted(self.definition.program()) {
             Wanted::No => Ok(()),
@@ -248,8 +248,8 @@ impl Core {
         }
     }
 
-    /// Checks the certificate of the graph with the values that setters have given to its nodes, if the certificates of
-    /// all graphs are read back: before the first launch after setters, the second, the fourth, and so on.
+    /// Checks the certificate with the values that setters wrote to the nodes, if certificates are read back
+    /// from the driver. Checks before the first, second, fourth, eighth, .. launch after a setter.
     pub(super) fn check_changes(&mut self) -> Result<()> {
         let Some(mirror) = self.built.state.scratch.mirror.as_mut().filter(|mirror| mirror.changed) else {
             return Ok(());
@@ -259,7 +259,7 @@ impl Core {
         if mirror.launches.is_power_of_two() { self.check_certificate() } else { Ok(()) }
     }
 
-    /// Returns the parts of the graph that a certificate is made of.
+    /// Returns the parts of the graph from which a certificate is built.
     pub(crate) fn certified(&self) -> Certified<'_> {
         let Core { definition, built, operands, .. } = self;
         Certified { definition, built, operands: &operands.list }

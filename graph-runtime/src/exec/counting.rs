@@ -1,4 +1,5 @@
-//! The number of an exec's launches, and the values of flags and semaphores that advance with it.
+//! Counts an exec's launches and computes the values of flags and semaphores that advance with each launch. The
+//! values of a single statement are computed in `statements/kinds/sync`.
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
@@ -7,14 +8,15 @@ use crate::build::{BuiltGraph, Definition};
 use crate::error::{Error, Result, at_statement};
 use crate::statements::{Due, Record, RecordExt};
 
-/// The number of launches, and the values that the last one waited for and signalled.
+/// The number of launches, and the values for which the last one waited or which it signalled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counting {
-    /// The number of launches so far: that of the next one.
+    /// The number of launches so far, which is also the index of the next one.
     pub launches: u64,
-    /// The statements whose values advance with each launch, or may not stand still.
+    /// The statements that wait for or signal a flag or a semaphore.
     statements: Vec<StatementId>,
-    /// The furthest value of each flag and semaphore that the last launch waited for, and of each semaphore that it signalled.
+    /// For each flag and semaphore that the last launch waited for, and each semaphore that it signalled: the
+    /// furthest value.
     last: Vec<Due>,
 }
 
@@ -24,24 +26,24 @@ impl Counting {
         Counting { launches: 0, statements: synced.map(|(id, _)| id).collect(), last: Vec::new() }
     }
 
-    /// Returns true if there is a flag or a semaphore.
+    /// Returns true if the graph uses a flag or a semaphore.
     pub fn any(&self) -> bool {
         !self.statements.is_empty()
     }
 }
 
-/// A launch whose values are known to be ahead of those of the launch before.
+/// The checked values of a launch that has not been enqueued yet.
 #[must_use = "a launch counts once it is in flight"]
 pub(crate) struct Counted {
     due: Vec<Due>,
 }
 
 impl Counting {
-    /// Returns the values of the next launch, and checks that they are ahead of those of the last one.
+    /// Returns the values of the next launch and checks that they are ahead of the last launch's.
     ///
     /// # Errors
     ///
-    /// A value that is not ahead: the launch would take an earlier signal for its own.
+    /// A value that is not ahead: the launch would mistake an earlier signal for its own.
     pub fn next(&self, built: &BuiltGraph, definition: &Definition) -> Result<Counted> {
         let Counting { launches, statements, last } = self;
         let mut due: Vec<Due> = Vec::new();
@@ -66,7 +68,8 @@ impl Counting {
         self.last = due;
     }
 
-    /// Gives nodes the values of the next launch. After a failure they hold some of them; the next call gives them all.
+    /// Writes the values of the next launch to the nodes. After a failure some nodes are stale; the next call
+    /// writes all of them again.
     pub fn give(&self, built: &mut BuiltGraph, definition: &Definition) -> Result<()> {
         if self.statements.is_empty() || built.state.launch == self.launches {
             return Ok(());
@@ -74,7 +77,7 @@ impl Counting {
         built.state.launch = self.launches;
         let advancing: Vec<StatementId> =
             self.statements.iter().copied().filter(|&id| built.state.advances(id)).collect();
-        // No launch has this number.
+        // No launch has this index, so the next call patches again.
         built.patch_all(definition, advancing.into_iter()).inspect_err(|_| built.state.launch = u64::MAX)
     }
 }

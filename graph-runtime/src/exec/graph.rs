@@ -1,9 +1,9 @@
-//! Graph functions as types: the traits that generated code implements, the graph that users hold, and the common part of
-//! every exec.
+//! Graph functions as types: the traits that generated code implements, the graph that users hold, and the
+//! common part of every exec.
 //!
-//! Generated code is in the user's crate, so the traits that it implements are public, and a generic function of the user
-//! can call their methods. Internal methods take a [`Token`], whose type can be named only under `__private`: safe code
-//! outside of it can neither call nor implement them.
+//! Generated code lives in the user's crate, so the traits that it implements are public and a generic
+//! function of the user could call their methods. Internal methods therefore take a [`Token`], whose type can
+//! be named only under `__private`: safe code elsewhere can neither call nor implement them.
 
 use std::cell::Cell;
 use std::fmt;
@@ -29,7 +29,7 @@ use super::pooled::instantiate_in;
 use super::release::lender;
 use super::times::BuildTimes;
 
-/// The types of a graph function, with access to their private fields. Implemented by generated code.
+/// Gives the runtime access to the private fields of a graph function's types. Implemented by generated code.
 pub trait Generated: Sized {
     /// The exec: `launch`, the setters and everything else.
     type Exec: fmt::Debug;
@@ -42,7 +42,7 @@ pub trait Generated: Sized {
     where
         Self: 'v;
 
-    /// Visits the bound buffers, in the order of the program's buffers.
+    /// Visits the bound buffers in the order of the program's buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
     /// Returns views of the bound buffers.
     fn views<'v>(&'v self, lender: &Lender<'v>, token: Token) -> Self::Views<'v>;
@@ -60,10 +60,10 @@ pub trait Generated: Sized {
 
 /// A graph function, identified by the type of its bound arguments. Only `#[cuweave::graph]` can implement it.
 pub trait GraphFn: Generated {
-    /// Returns the table of the function; `None` for the graph of a builder, which has its table in its values.
+    /// Returns the function's table. `None` for a graph from a builder, whose values hold the table.
     #[doc(hidden)]
     fn table(token: Token) -> Option<&'static Table>;
-    /// Returns its records and lists, in the order of its parameters.
+    /// Returns the records and lists among its arguments, in the order of its parameters.
     ///
     /// # Errors
     ///
@@ -89,20 +89,22 @@ pub trait GraphFn: Generated {
 ///
 /// # Forgetting an exec
 ///
-/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed after them, and later uses
-/// through cudarc of the buffers that the graph writes are ordered after them, on any stream. A buffer that is borrowed for
-/// reads is known to be in use on its owning stream alone: a write on a third stream, which neither owns the buffer nor had
-/// the launch, waits for the launches only if the exec is dropped. A `CudaSlice` waits for its own two events alone, and
-/// recording them again takes a driver call for each buffer at each launch: 40 us for 300 buffers. Owned buffers, buffers in
-/// an `Arc`, and a [`Buffer`](crate::Buffer) have no such gap.
+/// After `std::mem::forget` the exec's launches may still be in flight. Borrowed buffers are freed after them, and
+/// later uses through cudarc of the buffers that the graph writes are ordered after them on any stream.
 ///
-/// Borrowed pinned memory is freed by cudarc on the host, after a wait for the event that each launch records. cudarc skips
+/// A buffer borrowed for reads is recorded as in use on its owning stream only. A write on a third stream,
+/// one that neither owns the buffer nor ran the launch, waits for the launches only if the exec is dropped.
+/// The reason: a `CudaSlice` waits only for its own two events, and recording them again would cost a driver
+/// call per buffer and launch (40 us for 300 buffers). Owned buffers, buffers in an `Arc`, and a
+/// [`Buffer`](crate::Buffer) have no such gap.
+///
+/// cudarc frees borrowed pinned memory on the host after it waited for the event that each launch records. cudarc skips
 /// that wait if its context holds an earlier error (`CudaContext::record_err`), as it does for its own copies.
 pub type Exec<A> = <A as Generated>::Exec;
 
 /// A graph that is built but not instantiated.
 ///
-/// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
+/// [`Graph::instantiate`] consumes it, because a graph with memory nodes can be instantiated only once.
 #[must_use = "a graph does nothing until it is instantiated and launched"]
 pub struct Graph<A: GraphFn> {
     pub(super) core: Owned,
@@ -110,7 +112,7 @@ pub struct Graph<A: GraphFn> {
     not_sync: PhantomData<Cell<()>>,
 }
 
-/// Diagnoses the launch of a graph that is not instantiated. Nothing implements it.
+/// Makes rustc explain why a graph that is not instantiated cannot be launched. Nothing implements it.
 #[diagnostic::on_unimplemented(
     message = "a graph is instantiated before it is launched",
     label = "write `let mut exec = graph.instantiate()?;` and `exec.launch(&stream)?;`"
@@ -118,11 +120,11 @@ pub struct Graph<A: GraphFn> {
 pub trait NeedsNoInstance {}
 
 impl<A: GraphFn> Graph<A> {
-    /// Explains in an error message of rustc that a graph must be instantiated before it is launched.
+    /// Exists so that rustc's error message says that a graph must be instantiated before it is launched.
     ///
     /// # Errors
     ///
-    /// It cannot be called.
+    /// Cannot be called.
     #[doc(hidden)]
     pub fn launch<S>(&self, _: S) -> Result<()>
     where
@@ -145,15 +147,15 @@ impl<A: GraphFn> Graph<A> {
         Ok(self.into_exec())
     }
 
-    /// Instantiates the graph for launches on the pool's stream, with its temporaries in the pool's arena, whatever
-    /// `memory` says. It cannot be launched on any other stream.
+    /// Instantiates the graph for launches on the pool's stream, with its temporaries in the pool's arena.
+    /// This overrides the function's `memory` option. The exec cannot be launched on any other stream.
     ///
-    /// The graph is laid out and added again, without memory nodes for its temporaries, so this takes as long as building
-    /// it again with sizes that were planned before.
+    /// The graph is laid out and added again without memory nodes for its temporaries. This takes as long as
+    /// building it again with sizes that were planned before.
     ///
     /// # Errors
     ///
-    /// A pool of another context; sizes that cannot be planned; a failure of the driver, for example for lack of memory.
+    /// A pool of another context; sizes that cannot be planned; a failure of the driver, such as lack of memory.
     pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
         instantiate_in(&mut self.core, &self.args.values(Token), pool)?;
         Ok(self.into_exec())
@@ -165,7 +167,7 @@ impl<A: GraphFn> Graph<A> {
         A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
     }
 
-    /// Returns the time that the host took to build it.
+    /// Returns the host time that the build took.
     #[must_use]
     pub fn times(&self) -> BuildTimes {
         self.core.times
@@ -183,25 +185,25 @@ pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
     &graph.core.built.plan.operations
 }
 
-/// Returns the certificate of a graph with the nodes, the edges and the values that the driver has.
+/// Returns the certificate of a graph, built from the nodes, edges and values that the driver holds.
 ///
 /// # Errors
 ///
-/// A failure of the driver; a node that was not added for the program.
+/// A failure of the driver; a node that does not belong to the program.
 pub fn read_back<A: GraphFn>(graph: &Graph<A>) -> Result<cuweave_check::Certificate> {
     graph.core.certified().read_back()
 }
 
-/// Returns the checked program of a graph and its operations, as text.
+/// Returns the checked program of a graph and its operations as text.
 pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
     let checked = &graph.core.definition.flat.checked;
     [dump::checked(checked), dump::operations(checked.program(), &graph.core.built.plan.operations)]
 }
 
-/// The common part of every exec, whose generated methods call these.
+/// The common part of every exec, which the generated methods call.
 ///
-/// The fields are dropped in order: first the graph, which orders later uses after the last launch, then the arguments,
-/// whose owned buffers are freed after it.
+/// Invariant: the fields are dropped in order. First the graph, which orders later uses after the last
+/// launch; then the arguments, which frees owned buffers after that launch.
 pub struct ExecCore<A> {
     pub(crate) core: Owned,
     pub(crate) args: Keep<A>,
@@ -209,8 +211,8 @@ pub struct ExecCore<A> {
     pub(crate) _outlived: Outlived<A>,
 }
 
-/// Makes the drop of an exec a use of its borrows for the borrow checker. `Core`, which knows the buffers' events by number
-/// only, gives borrowed buffers back in its drop, so all of them must live until then.
+/// Makes the drop of an exec a use of its borrows for the borrow checker. The drop of `Core` hands borrowed buffers
+/// back, but `Core` knows only the buffers' event handles; the buffers themselves must live until then.
 pub(crate) struct Outlived<A>(PhantomData<A>);
 
 impl<A> Drop for Outlived<A> {
@@ -269,13 +271,13 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
-/// The methods that every graph has, built or instantiated: each forwards to its `core`.
+/// Implements the methods that a `Graph` and an exec share. Each forwards to its `core`.
 macro_rules! described {
     ({$($generics:tt)*} $ty:ty) => {
         impl<$($generics)*> $ty {
-            /// Returns the certificate of the graph, as it is set: the program, and the nodes that were made of it, for
-            /// [`cuweave_check::check`]. With the variable `CUWEAVE_CHECK=1` of the environment the nodes are those that
-            /// the driver has. O(accesses + edges).
+            /// Returns the certificate of the graph with its current values: the program, and the nodes made
+            /// from it, for [`cuweave_check::check`]. With the environment variable `CUWEAVE_CHECK=1` the
+            /// nodes are read back from the driver. O(accesses + edges).
             #[must_use]
             pub fn certificate(&self) -> cuweave_check::Certificate {
                 self.core.certificate()
@@ -287,8 +289,9 @@ macro_rules! described {
                 self.core.collectives()
             }
 
-            /// Returns the longest chain of statements against the bytes of the temporaries, for up to `points` budgets between
-            /// the plan without a budget and the floor, the largest first: for launches as written. A budget is that of each device.
+            /// Returns the trade-off between the length of the longest chain of statements and the bytes of
+            /// the temporaries, for launches as written. Has up to `points` budgets between the plan without
+            /// a budget and the smallest possible one, largest first. A budget applies to each device.
             ///
             /// # Errors
             ///

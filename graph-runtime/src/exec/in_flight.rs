@@ -11,9 +11,9 @@ use crate::watch;
 /// The last launch.
 #[derive(Debug)]
 pub(crate) struct InFlight {
-    /// Records the last launch.
+    /// The event that records the last launch.
     pub done: Arc<OwnedEvent>,
-    /// True if the last launch is in flight and the event does not record it.
+    /// True if the last launch is in flight but the event does not record it.
     pub lost: bool,
     /// The stream of the last launch; `None` before the first one.
     pub last: Option<Arc<CudaStream>>,
@@ -22,13 +22,14 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Records the launch in its event; if that fails, waits for the launch.
+    /// Records the launch in the event. If that fails, waits for the launch on the host.
     pub fn record(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let recorded = driver.record(self.done.raw(), stream).or_else(|_| driver.synchronize(stream));
         recorded.or_else(|_| driver.synchronize_context())
     }
 
-    /// Waits on the host for the last launch. One that waits for a rank that is gone ends, since its communicator is aborted.
+    /// Waits on the host for the last launch. If it waits for a rank that is gone, its communicator is
+    /// aborted, which ends the launch.
     pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
         if self.last.is_some() && !self.lost {
             watch::watch(driver, || driver.is_over(self.done.raw()) != Ok(false));

@@ -1,4 +1,5 @@
-//! Reports, pictures and pages of graphs: what `cuweave-inspect` makes of their plan.
+//! Reports, pictures and pages of graphs, which `cuweave-inspect` makes from their plans. This module only
+//! collects the plan, the launch values and the unproved writes. It is compiled with the feature `inspect`.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use crate::statements::{Record, RecordExt};
 use super::core::Core;
 use super::graph::{ExecCore, Graph, GraphFn};
 
-/// The methods that tell of a graph, built or instantiated: each forwards to its `core`.
+/// Implements the inspection methods that a `Graph` and an exec share. Each forwards to its `core`.
 macro_rules! inspected {
     ({$($generics:tt)*} $ty:ty, $this:ident => $inspection:expr) => {
         impl<$($generics)*> $ty {
@@ -29,16 +30,16 @@ macro_rules! inspected {
                 $inspection.report()
             }
 
-            /// Returns the graph as a picture, in the DOT language: the nodes by depth, on each edge the buffers that it is there for,
-            /// boxes for bodies of conditions and for devices, and a legend.
+            /// Returns the graph in the DOT language: the nodes by depth, edges labelled with the buffers
+            /// that cause them, boxes for the bodies of conditionals and for devices, and a legend.
             #[must_use]
             pub fn dot(&self) -> String {
                 let $this = self;
                 $inspection.dot()
             }
 
-            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory. Shared bytes
-            /// are shaded, and the buffers of the bound are outlined.
+            /// Returns an SVG of the temporaries as boxes: levels of the graph on one axis, bytes of memory on the
+            /// other. Shared bytes are shaded. The buffers that determine the lower bound are outlined.
             ///
             /// # Errors
             ///
@@ -48,16 +49,17 @@ macro_rules! inspected {
                 $inspection.memory_svg()
             }
 
-            /// Returns the graph as an SVG: its nodes in layers by their depth, bodies of conditions as boxes, and devices side by
-            /// side. Of graphs of more than 120 nodes the turns of loops are one.
+            /// Returns the graph as an SVG: nodes in layers by depth, bodies of conditionals as boxes, and devices
+            /// side by side. In graphs of more than 120 nodes all iterations of a loop are drawn as one.
             #[must_use]
             pub fn svg(&self) -> String {
                 let $this = self;
                 $inspection.svg()
             }
 
-            /// Returns an HTML page with the graph, its temporaries, its statements and its report. It refers to nothing outside of
-            /// it. A box that is pointed to shows its buffers, the lines of its statements and the reasons of its edges.
+            /// Returns a self-contained HTML page with the graph, its temporaries, its statements and its
+            /// report. Pointing at a box shows its buffers, the source lines of its statements and the
+            /// reasons of its edges.
             ///
             /// # Errors
             ///
@@ -67,8 +69,8 @@ macro_rules! inspected {
                 $inspection.page()
             }
 
-            /// Returns the page, with a profile of the graph: the times stand at the nodes, too. The times of a profile of another
-            /// graph stand in its picture alone.
+            /// Returns the page with a profile of this graph: its times are shown at the nodes, too. If the
+            /// profile is of another graph, its times are shown only in the profile's own picture.
             ///
             /// # Errors
             ///
@@ -88,7 +90,7 @@ pub(crate) use inspected;
 inspected!({A: GraphFn} Graph<A>, graph => Inspection(&graph.core));
 inspected!({A: GraphFn} ExecCore<A>, exec => Inspection(&exec.core));
 
-/// The launches of a graph and their kernels, without handles.
+/// The kernels of a graph and the launch values of its statements, without driver handles.
 pub(super) struct Launches {
     pub kernels: Vector<KernelId, LaunchedKernel>,
     pub of: Vector<StatementId, Option<LaunchValues>>,
@@ -118,7 +120,7 @@ impl Launches {
     }
 }
 
-/// A graph that is looked at.
+/// Computes the reports and pictures of a graph.
 pub(crate) struct Inspection<'c>(pub(crate) &'c Core);
 
 impl Inspection<'_> {
@@ -141,7 +143,7 @@ impl Inspection<'_> {
             left_alone: &self.0.built.plan.left_alone,
             decided: &self.0.built.plan.decided,
             captured: self.0.built.nodes_of(Kind::Capture(())),
-            // A conditional node stands among those of its statement.
+            // The nodes of a condition statement include its conditional node, which is not a setter.
             conditions: self.0.built.handle.conditions,
             setters: (self.0.built.nodes_of(Kind::Condition(())) + self.0.built.nodes_of(Kind::Join(())))
                 .saturating_sub(self.0.built.handle.conditions),

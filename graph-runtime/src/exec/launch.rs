@@ -1,4 +1,9 @@
-//! Launching, and the order of a launch with earlier and later uses of its operands.
+//! Launches an exec, and orders the launch with earlier and later uses of its operands.
+//!
+//! A launch first waits for all earlier conflicting uses, on the device: of outputs, of buffers in other streams,
+//! of shared buffers (the ledger in `bind`), and of module variables (`state`). Then the graph is enqueued and
+//! the exec's event recorded. Later uses are ordered after that event; if a driver call for this fails, the host
+//! waits. `release` orders uses after the end of the exec in the same way.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,8 +25,8 @@ use super::core::Core;
 use super::in_flight::InFlight;
 use super::pooled::check_pool;
 
-/// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes the two
-/// atomic.
+/// Pinned memory has one event for all its uses. A launch waits for it and records it again; this lock makes
+/// the two steps atomic.
 static PINNED: Mutex<()> = Mutex::new(());
 
 impl Core {
@@ -62,7 +67,7 @@ impl Core {
         self.check_cliques()
     }
 
-    /// Checks that the communicators of the graph are of use.
+    /// Checks that none of the graph's communicators is aborted.
     fn check_cliques(&self) -> Result<()> {
         let mut cliques = self.in_flight.cliques.iter();
         cliques.try_for_each(|clique| clique.check()).map_err(|reason| Error::Communicator {
@@ -71,18 +76,18 @@ impl Core {
         })
     }
 
-    /// Returns the note of the next launch, if the graph has collectives.
+    /// Returns the note of the next launch if the graph has collectives.
     fn turn(&self, stream: &Arc<CudaStream>) -> Option<Note> {
         let note = || Note { done: self.in_flight.done.clone(), stream: HeldStream::of(stream), held: true };
         (!self.in_flight.cliques.is_empty()).then(note)
     }
 
-    /// Launches into `stream`, with the outputs that the graph takes over.
+    /// Launches into `stream`. `taken` are the outputs for the taken-over arguments.
     pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
         self.launch_by(stream, taken, |driver, exec, raw| driver.launch(exec, raw))
     }
 
-    /// Launches as [`Core::launch`] does. `launch` launches the exec; after a failure of it nothing may be in flight.
+    /// Launches as [`Core::launch`] does, but through `launch`. If `launch` fails, nothing may be in flight.
     #[inline]
     pub(super) fn launch_by(
         &mut self,
@@ -139,7 +144,7 @@ impl Core {
         };
         let recorded = launched.inspect_err(|_| self.end_prologues(raw))?;
 
-        // From here on the launch is in flight: later uses must be ordered after it on failure too.
+        // From here on the launch is in flight: later uses must be ordered after it, also after a failure.
         self.counting.count(counted);
         self.in_flight.lost = recorded.is_err();
         if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
@@ -161,7 +166,7 @@ impl Core {
         Ok(recorded.and(ordered)?)
     }
 
-    /// Orders all later uses after the launch that is in flight: on the device, or else by a wait on the host.
+    /// Orders all later uses after the launch in flight. Falls back to a wait on the host if the driver calls fail.
     #[inline]
     fn order_later_uses(
         &mut self,
@@ -190,7 +195,7 @@ impl Core {
         }
     }
 
-    /// Checks that each taken-over argument is given the output that the graph was built for.
+    /// Checks that each taken-over argument gets the output for which the graph was built.
     fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
         let mut given = taken.iter();
         for (buffer, slot) in self.operands.taken_over() {
@@ -227,7 +232,7 @@ impl Core {
         Ok(())
     }
 
-    /// Checks that pages can be discarded and moved in the order of the stream.
+    /// Checks that pages can be discarded and moved in stream order.
     fn check_prologues(&self, stream: Stream) -> Result<()> {
         match self.operands.prologues.hindered_by(stream) {
             None => Ok(()),
@@ -238,15 +243,15 @@ impl Core {
         }
     }
 
-    /// Discards and moves the pages of operands, after all that the launch waits for.
+    /// Discards and moves the pages of operands. Must run after everything that the launch waits for.
     fn run_prologues(&self, stream: Stream) -> Result<()> {
         let driver = self.definition.driver;
-        // Waits for uses in other contexts may have changed the current one.
+        // Waits for uses in other contexts may have changed the current context.
         driver.enter(self.definition.context)?;
         self.operands.prologues.run(driver, stream).inspect_err(|_| self.end_prologues(stream))
     }
 
-    /// Waits on the host for discards and moves that no launch follows, since nothing records them.
+    /// Waits on the host for discards and moves without a following launch, because no event records them.
     fn end_prologues(&self, stream: Stream) {
         if !self.operands.prologues.is_empty()
             && let Err(failure) = self.definition.driver.synchronize(stream)
@@ -297,8 +302,8 @@ impl Core {
         })
     }
 
-    /// Makes the launch wait for a recorded use by others. A wait for an event that was recorded in a capture would add the launch to that
-    /// capture. Must be called in `Driver::relaxed`.
+    /// Makes the launch wait for a recorded use by others. Fails for an event that was recorded in a capture,
+    /// because a wait for it would add the launch to that capture. Must be called in `Driver::relaxed`.
     fn after_use(&self, stream: Stream, event: Event) -> Result<()> {
         match self.definition.driver.is_over(event) {
             Ok(true) => Ok(()),
@@ -310,7 +315,7 @@ impl Core {
         }
     }
 
-    /// Records an event of another context than the launch's in the owning stream there, which waits for the launch.
+    /// Records an event of another context in that context's owning stream, which already waits for the launch.
     fn record_elsewhere(&self, event: Event, owner: usize) -> Outcome<()> {
         let (driver, owner) = (self.definition.driver, &self.operands.owners.list[owner]);
         owner.within(driver, self.definition.context, || match driver.is_capturing(owner.raw) {
@@ -319,8 +324,8 @@ impl Core {
         })
     }
 
-    /// Records the event of pinned memory of another context in a stream there, which waits for the launch. Must be called in
-    /// `Driver::relaxed`.
+    /// Records the event of pinned memory of another context in a stream of that context, after it waited for
+    /// the launch. Must be called in `Driver::relaxed`.
     fn record_pinned(&self, event: Event, side: &SideStream) -> Outcome<()> {
         let driver = self.definition.driver;
         driver.enter(side.context())?;
@@ -331,14 +336,14 @@ impl Core {
         recorded
     }
 
-    /// Orders the later uses of the operands by others after the launch.
+    /// Orders later uses of the operands by others after the launch.
     fn after_launch(&self, stream: Stream) -> Outcome<()> {
         let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
         for owner in self.operands.owners.list.iter().filter(|owner| owner.borrowed > 0 && !owner.is(stream))
         {
             owner.within(driver, self.definition.context, || waits::order(driver, owner.raw, done))?;
         }
-        // The launch is ordered after the uses that the events recorded before.
+        // The launch is already ordered after the uses that these events recorded before.
         self.operands.recorded.iter().try_for_each(|&(event, elsewhere)| match elsewhere {
             None => driver.record(event, stream),
             Some(owner) => self.record_elsewhere(event, owner),

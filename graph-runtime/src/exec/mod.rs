@@ -1,14 +1,14 @@
 //! Graphs and execs: built, instantiated, launched and changed.
 //!
-//! - `core`: the parts of a graph, and the steps from a plan to an exec; `owned`: its owner in users' crates; `pipeline`: from
-//!   arguments to a graph;
+//! - `pipeline`: from bound arguments to a graph; `core`: the parts of a graph, and the steps from a plan to
+//!   an exec; `owned`: keeps the drop of a `core` out of users' crates;
 //! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
-//! - `launch`, `in_flight`, `release`: launches, the last launch, and the order of all later uses; `counting`: their number,
-//!   and the values that advance with it;
-//! - `profile`: real launches beside those of the serialised graph;
-//! - `turns`: the turns of loops, as the device recorded them;
+//! - `launch`, `in_flight`, `release`: a launch, the last launch, and the order of all later uses;
+//!   `counting`: the number of launches and the values that advance with it;
+//! - `profile`: times launches of the exec and of its serialised graph; `inspected`: reports and pictures;
+//! - `turns`: the iterations of loops as the device recorded them;
 //! - `times`: the time that a build takes;
-//! - `state`: the order of launches of several execs that share variables;
+//! - `state`: the order of launches of several execs that share module variables;
 //! - `arena`, `pooled`: one arena for the execs of a stream.
 
 mod arena;

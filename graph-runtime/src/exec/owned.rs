@@ -1,7 +1,7 @@
-//! The state of a graph behind a trait object, whose drop is compiled in this crate.
+//! Boxes the state of a graph as a trait object, so that its drop is compiled in this crate.
 //!
-//! rustc compiles the drop of a type in each crate that drops it, with the drops of all fields. A `Core` owns most types of
-//! the runtime, and users' crates drop execs. Through the vtable they call the drop that is compiled here.
+//! rustc compiles the drop of a type, with the drops of all its fields, in each crate that drops it. A `Core` owns most
+//! types of the runtime, and users' crates drop execs. A trait object's drop is called through its vtable instead.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,7 @@
-//! Setters of parts of records and lists of arguments: `exec.layers(3)?.set_q(..)`.
+//! Setters for parts of records and lists among an exec's arguments: `exec.layers(3)?.set_q(..)`.
+//!
+//! Generated code builds a path of types from the exec (`OfExec`) through fields (`OfRecord`) and elements
+//! (`OfList`) to the part. The part is then set as a whole argument is in `set`.
 
 use std::fmt;
 
@@ -23,8 +26,8 @@ pub trait Settable: Record + Sized {
     fn setters<P: Place<Part = Self>>(part: PartMut<P>, token: Token) -> Self::Setters<P>;
 }
 
-/// The path from an exec to a part of its arguments. The types are concrete and have no `Drop`, so that setters stored in a
-/// variable borrow the exec only until their last use.
+/// The path from an exec to a part of its arguments. The types are concrete and have no `Drop`, so setters
+/// stored in a variable borrow the exec only until their last use.
 pub trait Place {
     /// The part.
     type Part: ?Sized;
@@ -37,12 +40,12 @@ pub trait Place {
     #[doc(hidden)]
     fn core(&mut self, token: Token) -> &mut Core;
 
-    /// Evaluates statements again.
+    /// Reevaluates statements.
     #[doc(hidden)]
     fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated>;
 }
 
-/// Statements that were evaluated again.
+/// The results of statements that were reevaluated.
 #[derive(Debug)]
 pub struct Reevaluated {
     records: Vec<statements::Record>,
@@ -95,7 +98,7 @@ impl<P: Place, F: ?Sized> Place for OfRecord<'_, P, F> {
     }
 }
 
-/// An element of a list, which has one of that index.
+/// An element of a list. Invariant: the list has an element of that index.
 pub struct OfList<P> {
     list: P,
     index: usize,
@@ -138,7 +141,7 @@ pub struct PartMut<P> {
     argument: ArgumentId,
     /// The fields on the path from the argument.
     path: Vec<Text>,
-    /// The first of its buffers, and its name.
+    /// The index of its first buffer.
     first: u32,
     name: String,
 }
@@ -150,7 +153,7 @@ impl<P> fmt::Debug for PartMut<P> {
 }
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Returns a part of an argument: `argument` is its number, `first` the number of its first buffer.
+    /// Returns a part of an argument. `argument` is the argument's number, `first` the index of its first buffer.
     pub fn part<R: ?Sized>(
         &mut self,
         argument: u32,
@@ -173,7 +176,7 @@ impl<P: Place<Part: ListMut>> PartMut<P> {
     ///
     /// # Errors
     ///
-    /// An index that is not below the length.
+    /// An index out of range.
     pub fn element(mut self, index: usize) -> Result<PartMut<OfList<P>>> {
         let elements = self.place.part(Token).elements();
         let len = elements.len();
@@ -205,7 +208,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         }
     }
 
-    /// Binds the record's buffer of number `field` to another one.
+    /// Binds the record's buffer of number `field` to another buffer.
     ///
     /// # Errors
     ///
@@ -224,7 +227,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
     ///
     /// # Errors
     ///
-    /// A scalar that reaches a length, a bound or a choice; those of the statements that use it.
+    /// A scalar that determines a length, a bound or a choice; the errors of the statements that use it.
     pub fn set_scalar<T>(
         &mut self,
         field: &'static str,
@@ -234,7 +237,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         let core = self.place.core(Token);
         let statements = core.settable_field(self.argument, &self.path, &self.name, field)?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
-        // Evaluation runs the user's expressions, which may panic. The old value is restored then, too.
+        // Evaluation runs the user's expressions, which may panic. `Change` restores the old value in that case, too.
         let mut change = Change { place: &mut self.place, part, old: Some(old) };
         let reevaluated = change.place.evaluate(&statements, Token)?;
         change.place.core(Token).exchange_field(&statements, reevaluated.records, reevaluated.unproved)?;
@@ -243,7 +246,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
     }
 }
 
-/// Binds other buffers to a part, from the buffer `first` on.
+/// Replaces the buffers of a part, starting at index `first`.
 fn replace_buffers<P: Place, B: Bound>(
     place: &mut P,
     first: u32,
@@ -256,7 +259,7 @@ fn replace_buffers<P: Place, B: Bound>(
     Ok(())
 }
 
-/// A scalar that is being set. Its drop before completion restores the old value.
+/// A scalar that is being set. Restores the old value if it is dropped before completion.
 struct Change<'e, P: Place, T> {
     place: &'e mut P,
     part: fn(&mut P::Part) -> &mut T,
@@ -271,12 +274,11 @@ impl<P: Place, T> Drop for Change<'_, P, T> {
     }
 }
 
-/// An element of an array or a slice of buffers that are read, which `exec.weights(i)?` returns for binding another buffer.
+/// An element of an array or slice of buffers that are read. `exec.weights(i)?` returns it, to bind another buffer.
 #[derive(Debug)]
 pub struct Element<P>(PartMut<P>);
 
-/// An element of an array or a slice of buffers that are written, which `exec.caches(i)?` returns for binding another
-/// buffer.
+/// An element of an array or slice of buffers that are written. `exec.caches(i)?` returns it, to bind another buffer.
 #[derive(Debug)]
 pub struct ElementMut<P>(PartMut<P>);
 
@@ -299,8 +301,8 @@ impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
     ///
     /// # Errors
     ///
-    /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
-    /// driver.
+    /// A buffer that is too short or of another context; a buffer that overlaps another operand if either is
+    /// written; a failure of the driver.
     pub fn set(&mut self, buffer: impl BindShared<'a, T>) -> Result<()> {
         replace_buffers(&mut self.0.place, self.0.first, buffer.bind_shared(), |bound| bound)
     }
@@ -311,8 +313,8 @@ impl<'a, T: 'a, P: Place<Part = Exclusive<'a, T>>> ElementMut<P> {
     ///
     /// # Errors
     ///
-    /// A buffer that is too short, of another context, or that overlaps another of which one is written; a failure of the
-    /// driver.
+    /// A buffer that is too short or of another context; a buffer that overlaps another operand if either is
+    /// written; a failure of the driver.
     pub fn set(&mut self, buffer: impl BindMut<'a, T>) -> Result<()> {
         replace_buffers(&mut self.0.place, self.0.first, buffer.bind_mut(), |bound| bound)
     }

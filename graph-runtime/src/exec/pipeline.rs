@@ -1,7 +1,7 @@
-//! The pipeline from bound arguments to a graph: evaluate, check, plan, add.
+//! The pipeline from bound arguments to a graph: expand, evaluate, check, plan, add the nodes.
 //!
-//! All faults of the input are found before the first node is added. After an error everything that was created has been
-//! destroyed by its owner's drop, and the caller's buffers are unchanged.
+//! All faults of the input are found before the first node is added. After an error, drops destroy everything
+//! that was created, and the caller's buffers are unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,12 +33,13 @@ use super::graph::{Generated, Graph, GraphFn};
 use super::owned::Owned;
 use super::times::BuildTimes;
 
-/// The bound arguments of a graph function of any type, so that the build is compiled once, not for each function.
+/// The bound arguments of a graph function of any type. As a trait object it lets the build be compiled once
+/// instead of once per function.
 trait Arguments {
     /// Returns the table of the function; `None` for the graph of a builder.
     fn table(&self) -> Option<&'static Table>;
 
-    /// Returns its records and lists.
+    /// Returns the records and lists among the arguments.
     fn described(&self) -> Result<Vec<Described>>;
 
     /// Visits the bound buffers.
@@ -71,7 +72,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, args: A) -> Result<Graph<A>> {
     build_on(std::slice::from_ref(ctx), args)
 }
 
-/// Builds a graph function's graph over the devices of these contexts, in the order in which its statements number them.
+/// Builds a graph function's graph over the devices of `contexts`. The statements number devices in this order.
 pub fn build_on<A: GraphFn>(contexts: &[Arc<CudaContext>], mut args: A) -> Result<Graph<A>> {
     let core = build_core(contexts, &mut args)?;
     Ok(Graph::new(core, args))
@@ -105,7 +106,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     let programmatic = contexts.iter().try_for_each(|ctx| programmatic(driver, ctx, allowed));
     let (mut modules, values) = match programmatic {
         Err(_) => evaluate(programmatic)?,
-        // A kernel that waits first may support fewer threads than the kernel as written.
+        // A kernel with a wait inserted at its start may support fewer threads than the kernel as written.
         Ok(()) => evaluate(programmatic)
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
@@ -152,7 +153,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     Ok(Owned::new(core))
 }
 
-/// Returns the checked operands of the arguments, and adds their owning streams.
+/// Returns the checked operands of the arguments, and collects their owning streams.
 fn operands(
     program: &Program,
     dims: &Vector<DimId, u64>,
@@ -169,7 +170,7 @@ fn operands(
     Ok(operands)
 }
 
-/// Expands the table of a function with the values of its arguments, and checks the flat program.
+/// Expands a function's table with the values of its arguments, and checks the flat program.
 fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<SizedProgram> {
     if let Some(table) = args.table() {
         check_recursion(table)?;
@@ -186,7 +187,7 @@ fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<Si
     built.ok_or_else(|| PlanFault::NoBody.into())
 }
 
-/// Returns the names of the launches of a program, each once and without those of the functions around them.
+/// Returns the kernel names of a program's launches: sorted, unique, without the functions around them.
 fn launched(program: &Program) -> Vec<String> {
     let launches = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Launch(_)));
     let names = launches.filter_map(|launch| launch.name.rsplit(['.', ':', ' ']).next());
@@ -194,7 +195,7 @@ fn launched(program: &Program) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Evaluates all statements. Returns the modules of the kernels, and the values of the statements.
+/// Evaluates all statements. Returns the modules of the kernels and the values of the statements.
 fn evaluate(
     flat: &Flattened,
     dims: &Vector<DimId, u64>,

@@ -1,4 +1,4 @@
-//! Members of an arena pool: graphs with temporaries in the arena of the pool.
+//! Members of an arena pool: graphs whose temporaries lie in the pool's arena.
 
 use cuweave_core::ir::Memory;
 use cuweave_core::launches::Allowed;
@@ -11,7 +11,7 @@ use crate::error::{DeviceFault, Error, Result};
 use super::arena::ArenaPool;
 use super::core::{Core, Temporaries};
 
-/// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
+/// Lays the graph out again with its temporaries in the pool's arena, adds its nodes and instantiates it.
 pub(super) fn instantiate_in(core: &mut Core, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
     let shared = pool.shared();
     let devices = core.definition.contexts.len();
@@ -45,8 +45,8 @@ pub(super) fn check_pool(core: &Core, stream: Stream) -> Result<()> {
     }
 }
 
-/// Releases the memory of the temporaries after the last launch. `over` is false if the completion of that launch is
-/// unknown.
+/// Releases the memory of the temporaries after the last launch. `over` is false if it is unknown when that
+/// launch completes.
 pub(super) fn release_temporaries(core: &mut Core, over: bool) {
     // A launch without an event has been waited for on the host.
     let launched = core.in_flight.last.is_some() && !core.in_flight.lost;

@@ -1,7 +1,9 @@
-//! Profiles: launches of the exec between two events, each behind one of the serialised graph, whose times are read.
+//! Profiles: pairs of launches, one of the serialised graph, whose statements are timed one by one, and one
+//! of the exec, timed as a whole between two events.
 //!
-//! The launch of the serialised graph takes long enough for the host to enqueue the one that is timed as a whole, so this time
-//! has no part of the host's in it. Both are one launch for everything that orders launches: the waits before, and the event behind.
+//! The serialised graph runs long enough for the host to enqueue the exec meanwhile, so the exec's time
+//! contains no host time. For everything that orders launches, the two count as one launch: the waits come
+//! before both, and the event after both.
 
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
-/// The times of a profile while it is measured.
+/// The sums of the times while a profile is measured.
 struct Times {
     total: Gathered,
     empty_kernel: Gathered,
@@ -48,7 +50,7 @@ fn profile(core: &mut Core, body: &dyn Body, stream: &Arc<CudaStream>, launches:
     serial.upload(raw)?;
     core.upload(stream)?;
     let measured = measure(core, &mut serial, stream, launches);
-    // The outputs of a launch are not handed out.
+    // A profile hands out no outputs, so they are freed here.
     let freed = core.operands.slots.iter().try_for_each(|slot| slot.discard(core.id));
     let times = measured?;
     freed?;
@@ -88,7 +90,7 @@ fn check_profile(core: &Core, stream: &Arc<CudaStream>, launches: u32) -> Result
     Ok(raw)
 }
 
-/// Returns the bytes that a run of each statement moves by its declaration.
+/// Returns the bytes that one execution of each statement moves according to its declaration.
 fn bytes(core: &mut Core, body: &dyn Body) -> Result<Vector<StatementId, u64>> {
     let definition = &mut core.definition;
     let flat = definition.flat.clone();
@@ -126,15 +128,15 @@ fn measure(core: &mut Core, serial: &mut Serial, stream: &Arc<CudaStream>, launc
     Ok(times)
 }
 
-/// Launches the serialised graph, and behind it the exec between two events, and waits for both. After a failure nothing of the
-/// serialised graph is in flight, if the host can wait at all.
+/// Launches the serialised graph, then the exec between two events, and waits for both. After a failure
+/// nothing of the serialised graph is in flight, unless the host cannot wait at all.
 fn launch_both(
     core: &mut Core,
     serial: &mut Serial,
     stream: &Arc<CudaStream>,
     around: &[OwnedEvent; 2],
 ) -> Result<()> {
-    // Each of the two is a launch with a number of its own.
+    // The serialised graph gets a launch number of its own.
     let before = core.counting.clone();
     let counted = core.counting.next(&core.built, &core.definition)?;
     serial.give_values(|nodes| core.counting.give(nodes, &core.definition))?;
@@ -152,7 +154,7 @@ fn launch_both(
             serial.in_flight = lost;
             return Err(failure);
         }
-        // The exec is launched, whatever becomes of the event.
+        // The exec is in flight, even if the event cannot be recorded.
         behind = driver.record(around[1].raw(), raw);
         Ok(())
     });
@@ -160,7 +162,7 @@ fn launch_both(
         core.counting = before;
     }
     if lost {
-        // All later uses wait for the context.
+        // All later uses then wait for the context.
         core.in_flight.lost = true;
         core.in_flight.last = Some(stream.clone());
     }

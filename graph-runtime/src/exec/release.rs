@@ -1,4 +1,8 @@
-//! The release of operands after the last launch, and the drop of an exec.
+//! Releases operands after the last launch, and drops an exec.
+//!
+//! Later uses by others are ordered after the exec's event: each owning stream waits for it, and cudarc's events
+//! of the operand are recorded again. If the device cannot wait, because a call failed or a stream is capturing,
+//! the host waits. If neither can wait, all memory that the launch may use is leaked.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +15,7 @@ use crate::waits;
 use super::core::Core;
 use super::pooled::release_temporaries;
 
-/// Lends the operands: uses through their views are ordered after the last launch.
+/// Returns a lender of the operands. Uses through its views are ordered after the last launch.
 pub(crate) fn lender(core: &Core) -> Lender<'_> {
     let Definition { driver, ctx, .. } = &core.definition;
     core.operands.touched.store(true, Ordering::Relaxed);
@@ -21,14 +25,15 @@ pub(crate) fn lender(core: &Core) -> Lender<'_> {
     Lender { driver, ctx, operands: &core.operands.list, owners: &core.operands.owners, done, failure }
 }
 
-/// Orders the later uses of these operands after the last launch, in the events that cudarc waits for. Returns true if
-/// they are known to be ordered: on the device, or by a wait of the host.
+/// Orders later uses of these operands after the last launch, through the events for which cudarc waits.
+/// Returns true if they are ordered: on the device, or by a wait on the host.
 pub(crate) fn give_back<'o>(core: &Core, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
     if core.in_flight.last.is_none() && !core.operands.is_touched() {
         return true;
     }
-    // The host frees pinned memory that the exec owns when the exec is dropped. A free in a per-thread default stream, behind work
-    // that is not over, may keep the thread from ending (benches/results/h200-2026-11-22/probes.md).
+    // The host frees an exec's own pinned memory when the exec is dropped. A free in a per-thread default
+    // stream after unfinished work may keep the thread from ending
+    // (benches/results/h200-2026-11-22/probes.md).
     let freed_by_host = |operand: &Operand| operand.kind == MemoryKind::Pinned || operand.per_thread;
     let waits = operands.clone().any(|operand| !operand.borrowed && freed_by_host(operand));
     let uses = operands.filter_map(|operand| {
@@ -39,7 +44,7 @@ pub(crate) fn give_back<'o>(core: &Core, operands: impl Iterator<Item = &'o Oper
     order_uses(core, waited, uses)
 }
 
-/// Orders the later uses by others, on the device or by a wait of the host. Returns true if they are ordered.
+/// Orders later uses by others, on the device or by a wait on the host. Returns true if they are ordered.
 fn order_uses<'o>(core: &Core, waited: Outcome<()>, uses: impl Iterator<Item = Use<'o>> + Clone) -> bool {
     let (driver, ctx) = (core.definition.driver, &core.definition.ctx);
     let ordered = waited.and_then(|()| driver.relaxed(|| give_back_uses(core, uses.clone())));
@@ -91,7 +96,7 @@ fn give_back_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>>) -> Outco
     Ok(())
 }
 
-/// Waits on the host for the last launch and the recorded uses, if they cannot be ordered on the device.
+/// Waits on the host for the last launch and the recorded uses. The fallback if the device cannot order them.
 fn wait_for_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>> + Clone) -> Outcome<()> {
     let driver = core.definition.driver;
     core.in_flight.wait_on_host(driver)?;
@@ -116,16 +121,16 @@ struct Use<'o> {
     lent: Option<&'o Operand>,
 }
 
-/// Orders all later uses after the last launch. Returns false if neither the device nor the host can wait: then
-/// memory that the launch may use must stay allocated.
+/// Orders all later uses after the last launch. Returns false if neither the device nor the host can wait;
+/// memory that the launch may use must then stay allocated.
 fn order_the_end(core: &Core) -> bool {
     if core.in_flight.last.is_none() && !core.operands.is_touched() && !core.operands.uncertain {
         return true;
     }
     let driver = core.definition.driver;
     let entered = waits::enter(driver, &core.definition.ctx);
-    // cudarc does not wait before it frees pinned memory if the context holds an error. Host values, flags among them, and the
-    // functions of host statements may be dropped with the exec.
+    // cudarc frees pinned memory without a wait if the context holds an error. Host values (such as flags)
+    // and the functions of host statements may be dropped with the exec.
     let pinned = core.operands.pinned_replaced
         || core.definition.flat.has_host_values()
         || core.built.state.hosts.any()
@@ -137,11 +142,11 @@ fn order_the_end(core: &Core) -> bool {
     let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
     let ordered =
         entered && give_back(core, core.operands.list.iter()) && order_uses(core, uncertain, retired);
-    // A launch that is not recorded has been waited for, if possible.
+    // A launch that no event records has been waited for, if that was possible.
     pinned && (ordered || is_over(core))
 }
 
-/// Waits on the host for the last launch and the uses through views. Returns false if that is not possible.
+/// Waits on the host for the last launch and the uses through views. Returns false if that fails.
 fn is_over(core: &Core) -> bool {
     let lent = core.operands.uncertain || core.operands.list.iter().any(Operand::is_lent);
     if lent {

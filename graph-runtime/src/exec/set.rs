@@ -1,4 +1,9 @@
-//! Setters: change an argument of an instantiated graph, and patch the nodes that use it.
+//! Setters: change an argument of an instantiated graph and patch the nodes that use it.
+//!
+//! A buffer setter checks the new operands and writes their addresses into the nodes. A scalar setter reevaluates
+//! the statements that depend on the scalar, replaces their records and patches their nodes. Bounds that depend
+//! on the scalar are moved first, by a fast path if there is one. After a failure the old values are restored; if
+//! that fails, too, the exec is unusable.
 
 use std::sync::Arc;
 
@@ -28,12 +33,12 @@ use super::graph::{ExecCore, GraphFn};
 use super::release::give_back;
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Launches with a tuple of outputs to take over: see the generated `launch`.
+    /// Launches with a tuple of the outputs to take over: see the generated `launch`.
     pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
         taken.with(&mut |taken| self.core.launch(stream, taken))
     }
 
-    /// Returns output `index` of the last launch. Each can be taken once a launch.
+    /// Returns output `index` of the last launch. Each output can be taken once per launch.
     pub fn output<T: 'static>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
         self.core.output(number(index))
     }
@@ -61,7 +66,7 @@ impl<A: GraphFn> ExecCore<A> {
         let scalar = ScalarId::new(index);
         self.core.settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation. The old values are restored then, too.
+        // The user's expressions may panic during evaluation. `Change` restores the old values in that case, too.
         let mut change = Change { exec: self, place, old: Some(old), shift: OldBounds::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
@@ -82,7 +87,7 @@ impl Core {
         Ok(())
     }
 
-    /// Applies a new value of a scalar, which `body` has. `shift` receives the old values of bounds.
+    /// Applies a scalar's new value, which `body` already returns. `shift` receives the old values of bounds.
     fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut OldBounds) -> Result<()> {
         let flat = self.definition.flat.clone();
         self.move_bounds(body, &flat, scalar, shift)?;
@@ -100,7 +105,7 @@ impl Core {
         Ok(())
     }
 
-    /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
+    /// Reevaluates statements. Returns their new records; the records' words are stored in `spare`.
     pub(super) fn evaluate(
         &mut self,
         body: &dyn Body,
@@ -132,7 +137,7 @@ impl Core {
         Ok((records, unproved))
     }
 
-    /// Recomputes the bounds that a scalar reaches, and checks the ranges.
+    /// Recomputes the bounds that depend on a scalar and checks the ranges.
     fn move_bounds(
         &mut self,
         body: &dyn Body,
@@ -183,15 +188,15 @@ impl Core {
     }
 }
 
-/// The values of bounds from before a setter.
+/// The values of bounds before a setter changed them.
 #[derive(Debug, Default)]
 pub(super) struct OldBounds {
     moved: Option<Shift>,
-    /// The scalar whose [`Quick`] has changed them, in place of that.
+    /// The scalar whose [`Quick`] changed the bounds. `moved` is then `None`.
     quick: Option<ScalarId>,
 }
 
-/// A scalar argument that is being set. Its drop before completion restores the old values.
+/// A scalar argument that is being set. Restores the old values if it is dropped before completion.
 struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     exec: &'e mut ExecCore<A>,
     place: P,
@@ -209,14 +214,14 @@ impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
     }
 }
 
-/// Converts a literal of generated code, of any integer type.
+/// Converts a literal of any integer type from generated code.
 fn number(index: impl TryInto<usize>) -> usize {
     index.try_into().unwrap_or(usize::MAX)
 }
 
 impl Core {
-    /// Binds the buffers of a value in place of those from `first` on, and returns the replaced operands. The caller must
-    /// store the value among the arguments.
+    /// Replaces the buffers from index `first` on by those of `value`, and returns the replaced operands. The
+    /// caller must store the value among the arguments.
     pub(super) fn replace_buffers<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
         let core = self;
         core.changeable()?;
@@ -238,7 +243,7 @@ impl Core {
             &new,
             &core.operands.list,
         );
-        // Several setters may exchange buffers, so an overlap of shared buffers is checked by the next launch.
+        // Several setters in a row may swap buffers, so the next launch checks an overlap of shared buffers again.
         let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
         if !exchanged {
             apart?;
@@ -265,7 +270,8 @@ impl Core {
         Ok(old)
     }
 
-    /// Checks that operands are memory of the devices of those that they replace, and opens them to the devices that access them.
+    /// Checks that new operands lie on the same devices as the ones they replace, and enables access from the
+    /// devices that use them.
     fn check_new_devices(&self, first: usize, new: &[Operand]) -> Result<()> {
         let Definition { driver, contexts, peers, context, .. } = &self.definition;
         let program = self.definition.program();
@@ -280,9 +286,8 @@ impl Core {
         opened
     }
 
-    /// Drops a replaced value behind the last launch.
+    /// Drops a replaced value. An owned buffer in it is freed after the last launch.
     pub(super) fn release<B>(&mut self, old: &[Operand], value: B) {
-        // An owned buffer is dropped here, and freed after the last launch.
         if self.retire(old) {
             self.definition.driver.relaxed(|| drop(value));
         } else {
@@ -298,7 +303,7 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
-    /// Returns the panic of a host statement that no call has returned yet.
+    /// Returns an error if a host statement panicked and no call has reported it yet.
     pub(super) fn check_hosts(&self) -> Result<()> {
         match self.built.state.hosts.take_fault() {
             None => Ok(()),
@@ -308,8 +313,8 @@ impl Core {
         }
     }
 
-    /// Replaces records, and the parameters of their nodes; of the statements that follow only the addresses. `shift` holds the old
-    /// values of bounds. Restores everything on failure.
+    /// Replaces the records of `statements` and patches their nodes. Of the statements in `follow` only the
+    /// addresses change. `shift` holds the old values of bounds. On failure everything is restored.
     pub(super) fn exchange(
         &mut self,
         statements: &[StatementId],
@@ -342,7 +347,7 @@ impl Core {
         self.broken |= self.built.patch_all(&self.definition, statements).is_err();
     }
 
-    /// Returns the statements that use the buffers from `first` on.
+    /// Returns the statements that use any of the `count` buffers from `first` on. Sorted, unique.
     fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
         if self.users.is_empty() {
             self.users = vec![Vec::new(); self.operands.list.len()];
@@ -366,7 +371,7 @@ impl Core {
         }
     }
 
-    /// Checks that no library call uses the buffers from `first` on, since the captured nodes keep their addresses.
+    /// Checks that no library call or condition uses the buffers: captured nodes and conditions keep their addresses.
     fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
@@ -394,7 +399,8 @@ impl Core {
         }
     }
 
-    /// Checks that taken-over operands stay at their addresses. The driver neither updates nor disables nodes that free memory.
+    /// Checks that taken-over operands keep their addresses. The driver cannot update or disable nodes that
+    /// free memory.
     fn not_freed(&self, first: usize, new: &[Operand]) -> Result<()> {
         let old = self.operands.list.iter().skip(first);
         let mut moved =
@@ -408,7 +414,7 @@ impl Core {
         }
     }
 
-    /// Sets the addresses of new operands in the nodes that use them; restores the old ones on failure.
+    /// Writes the addresses of new operands into the nodes that use them. Restores the old addresses on failure.
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
         self.built.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
@@ -423,20 +429,20 @@ impl Core {
         })
     }
 
-    /// Retires replaced operands: owned ones are released now, borrowed ones at the drop of the exec. Returns true if later uses of
-    /// the owned ones are ordered after the last launch.
+    /// Retires replaced operands: owned ones now, borrowed ones when the exec is dropped. Returns true if
+    /// later uses of the owned ones are ordered after the last launch.
     fn retire(&mut self, old: &[Operand]) -> bool {
         self.operands.replaced(old);
         give_back(self, old.iter().filter(|operand| !operand.borrowed))
     }
 
-    /// Returns the source line of the graph function.
+    /// Returns the source location of the graph function.
     pub(super) fn at_function(&self) -> Box<At> {
         at_function(self.definition.program())
     }
 
-    /// Returns the statements that the scalar `field` of a record reaches; an error if it cannot be set. `path` leads to the
-    /// record, `name` is its name in messages.
+    /// Returns the statements that depend on the scalar `field` of a record, or an error if it cannot be set.
+    /// `path` leads to the record; `name` names it in messages.
     pub(super) fn settable_field(
         &self,
         argument: ArgumentId,
@@ -457,7 +463,7 @@ impl Core {
         Ok(self.definition.flat.scalars[scalar].statements.clone())
     }
 
-    /// Replaces the records of statements that were evaluated again for a scalar of a record.
+    /// Replaces the records of statements that were reevaluated for a scalar of a record.
     pub(super) fn exchange_field(
         &mut self,
         statements: &[StatementId],

@@ -1,9 +1,10 @@
-//! The order of launches of several execs that share module-level variables.
+//! Orders the launches of several execs that share module variables.
 //!
-//! For each variable that is written, a loaded module records the last launch that wrote it and, for each stream, the last launch that
-//! has read it since. A launch waits for the conflicting ones in other streams. The modules are locked, in the order of their addresses,
-//! from the waits until the launch is recorded, so that of two threads one sees the launch of the other. With one stream there is no
-//! driver call.
+//! For each written variable a loaded module stores the last launch that wrote it and, per stream, the last
+//! launch that has read it since. A launch waits for the conflicting launches in other streams. The modules
+//! are locked from these waits until the launch is recorded, so that of two threads one sees the other's
+//! launch. They are locked in address order, which rules out deadlocks. If all launches use one stream, no
+//! driver call is made.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -17,14 +18,14 @@ use crate::kernels::{LoadedModule, Modules, Note, Variable, forget_the_finished}
 use crate::statements::Record;
 use crate::waits::{HeldStream, OwnedEvent};
 
-/// The variables that the launches of an exec use.
+/// The module variables that the launches of an exec use.
 #[derive(Debug, Default)]
 pub(crate) struct HiddenUses {
-    /// The modules by address, each with its variables and a flag that is true for written ones.
+    /// The modules, sorted by address. Each variable maps to true if the exec writes it.
     modules: Vec<(Arc<LoadedModule>, BTreeMap<&'static str, bool>)>,
 }
 
-/// The locked records of the modules, from the waits of a launch until it is recorded.
+/// The locked modules: from the waits of a launch until it is recorded.
 pub(crate) struct Locked<'h> {
     uses: &'h HiddenUses,
     notes: Vec<MutexGuard<'h, BTreeMap<&'static str, Variable>>>,
@@ -32,7 +33,7 @@ pub(crate) struct Locked<'h> {
 }
 
 impl HiddenUses {
-    /// Returns the variables that the recorded launches use.
+    /// Returns the variables that the launches among `records` use.
     pub fn of(program: &Program, records: &Vector<StatementId, Record>, modules: &Modules) -> HiddenUses {
         let mut used: BTreeMap<usize, (Arc<LoadedModule>, BTreeMap<&'static str, bool>)> = BTreeMap::new();
         for (statement, record) in records.enumerate() {
@@ -55,7 +56,8 @@ impl HiddenUses {
         HiddenUses { modules: used.into_values().collect() }
     }
 
-    /// Locks the modules and makes `stream` wait for the launches that conflict with the next one, which `done` records.
+    /// Locks the modules and makes `stream` wait for the launches that conflict with the next one. `done` is
+    /// the event of the next launch.
     pub fn order(
         &self,
         driver: &Driver,
@@ -83,7 +85,7 @@ impl HiddenUses {
 }
 
 impl Locked<'_> {
-    /// Records that the launch is in its stream; `held` is true if its event records it.
+    /// Records that the launch was enqueued. `held` is true if its event records it.
     pub fn note(mut self, driver: &Driver, held: bool) {
         self.next.held = held;
         for ((_, variables), notes) in self.uses.modules.iter().zip(&mut self.notes) {

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// The host's time for the parts of a build.
+/// The host time of each phase of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BuildTimes {
-    /// Evaluation and checks of lengths, bounds, configurations and values; module loads.
+    /// Evaluates and checks lengths, bounds, configurations and values; loads modules.
     pub evaluated: Duration,
-    /// Launch decisions and planning: short if the plan of an earlier build with the same sizes is used.
+    /// Decides on launches and plans memory. Short if the plan of an earlier build with the same sizes is reused.
     pub planned: Duration,
-    /// Allocation of the memory that the exec owns.
+    /// Allocates the memory that the exec owns.
     pub allocated: Duration,
-    /// The `cuGraphAdd*` calls.
+    /// Makes the `cuGraphAdd*` calls.
     pub added: Duration,
 }

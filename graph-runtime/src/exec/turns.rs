@@ -1,4 +1,7 @@
-//! The turns of loops with a limit, as the device recorded them.
+//! Reads the iteration counts of bounded loops, which the device recorded.
+//!
+//! The device counts entries, limit hits and iterations in one record per loop (`build/conditional/counted`). A
+//! read waits for the last launch, copies the records of each device, and sums those of the loop's instances.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +23,12 @@ impl Loops for Core {
     }
 }
 
-/// Returns the loops with a limit that have a name, by their indices: several if they are one in the source.
+/// Returns the indices of the bounded loops with this name. Several loops can come from one loop of the source.
 fn loops_of(core: &Core, name: &str) -> Result<Vec<usize>> {
     let (program, flat) = (core.definition.program(), &core.definition.flat);
     let list = &core.built.state.counted.list;
     let name_of = |counted: &Counted| &*program.statements[counted.condition].name;
-    // Without the places, the loops of all calls of a function are meant.
+    // A name without call paths stands for the loop in all calls of its function.
     let is_meant = |counted: &Counted| name_of(counted) == name || without_places(name_of(counted)) == name;
     let found = list.iter().enumerate().filter(|(_, counted)| is_meant(counted));
     let found: Vec<usize> = found.map(|(at, _)| at).collect();
@@ -45,7 +48,7 @@ fn loops_of(core: &Core, name: &str) -> Result<Vec<usize>> {
     Err(Error::Loop { function: program.name.to_string(), reason })
 }
 
-/// Waits for the last launch, and returns the turns of a loop of which these are the instances.
+/// Waits for the last launch and sums the iteration counts of `loops`, which are instances of one source loop.
 fn turns_of(core: &Core, loops: &[usize]) -> Result<LoopTurns> {
     let counted = &core.built.state.counted;
     let at_most = loops.first().map_or(0, |&at| counted.list[at].at_most);
@@ -65,7 +68,7 @@ fn turns_of(core: &Core, loops: &[usize]) -> Result<LoopTurns> {
         };
         context::enter(driver, &core.definition.contexts[device])?;
         let mut words = vec![0u64; (last.record + 1) * RECORD_WORDS];
-        // The stream of the launch may capture by now.
+        // The launch's own stream may be capturing by now.
         let stream = driver.create_stream()?;
         let read = driver.read(address, &mut words, stream);
         driver.destroy_stream(stream)?;
@@ -82,7 +85,8 @@ fn turns_of(core: &Core, loops: &[usize]) -> Result<LoopTurns> {
     Ok(sum)
 }
 
-/// Returns the turns of the loop that is that statement of the outermost function.
+/// Returns the iterations of the loop that is statement `statement` of the outermost function, or `None` if
+/// that statement is not a bounded loop.
 pub(crate) fn turns_of_statement(core: &Core, statement: StatementId) -> Result<Option<LoopTurns>> {
     let (flat, list) = (&core.definition.flat, &core.built.state.counted.list);
     let is_it = |counted: &Counted| {

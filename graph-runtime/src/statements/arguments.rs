@@ -1,4 +1,7 @@
 //! The arguments of a launch, in the order of the kernel's parameters.
+//!
+//! Generated code adds them one by one: the words of values, and for each buffer the number of elements that the
+//! kernel accesses. `kinds/launch` writes the addresses of buffers later. Most launches fit into inline arrays.
 
 use cudarc::driver::DeviceRepr;
 use cuweave_core::index::size;
@@ -9,37 +12,37 @@ use crate::kernels::mark::{Mark, OptionalMark};
 
 use super::dims::Dim;
 
-/// The maximum number of words of a launch without an allocation, since a build evaluates thousands of launches.
+/// The words and buffers that a launch holds without a heap allocation. A build evaluates thousands of launches.
 const FEW_WORDS: usize = 16;
 const FEW_BUFFERS: usize = 8;
 
 /// The arguments of a launch, added in the order of the kernel's parameters.
 #[derive(Debug)]
 pub struct Arguments {
-    /// The words of the values.
+    /// The parameter values.
     words: [Word; FEW_WORDS],
     word_count: usize,
-    /// The number of elements of each buffer that the kernel touches.
+    /// The number of elements that the kernel accesses of each buffer.
     extents: [u64; FEW_BUFFERS],
     extent_count: usize,
-    /// All words and extents, if one of the arrays is too small.
+    /// All words and extents, if they do not fit into the arrays.
     many: Option<Box<(Vec<Word>, Vec<u64>)>>,
-    /// A bit mask of the buffers that are absent.
+    /// Bit mask of the absent buffers.
     pub(crate) absent: u64,
     /// The number of buffers whose index equals the index of their access in the statement.
     pub(crate) in_order: usize,
-    /// The first buffer whose extent has no value.
+    /// The first buffer whose extent could not be computed.
     pub(crate) fault: Option<(usize, Fault)>,
-    /// The tables of pointers among the buffers.
+    /// The pointer tables among the buffers.
     pub(crate) tables: Vec<TableArgument>,
 }
 
-/// A table of pointers among the buffers of a launch.
+/// A pointer table among the buffers of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableArgument {
-    /// The index of the buffer.
+    /// The index of its buffer.
     pub at: usize,
-    /// The number of elements that the kernel touches of each buffer that it points to.
+    /// The number of elements that the kernel accesses of each buffer in the table.
     pub extent: u64,
 }
 
@@ -78,7 +81,7 @@ impl Arguments {
         }
     }
 
-    /// Adds a buffer of which the kernel touches `extent` elements.
+    /// Adds a buffer. The kernel accesses its first `extent` elements.
     #[inline]
     pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
         let at = self.extent_count;
@@ -95,7 +98,7 @@ impl Arguments {
         self.scalar(0u64);
     }
 
-    /// Adds a table of `count` pointers to buffers, of each of which the kernel touches `extent` elements.
+    /// Adds a table of `count` pointers to buffers. The kernel accesses `extent` elements of each of these buffers.
     pub fn table(&mut self, mark: impl Mark, count: Dim, extent: Dim) {
         let at = self.extent_count;
         let extent = extent.value().unwrap_or_else(|fault| {
@@ -106,13 +109,13 @@ impl Arguments {
         self.buffer(mark, count);
     }
 
-    /// Adds a buffer of which the kernel touches `extent` elements, or a null pointer.
+    /// Adds a buffer of which the kernel accesses `extent` elements, or a null pointer.
     pub fn optional_buffer(&mut self, mark: impl OptionalMark, extent: Dim) {
         match mark.given() {
             Some(mark) => self.buffer(mark, extent),
             None => {
                 let at = self.extent_count + size(self.absent.count_ones());
-                // A launch with an absent buffer behind 64 others is refused: its words do not fit the kernel.
+                // A launch whose absent buffer follows 64 others is refused later: its words do not fit the kernel.
                 if at < 64 {
                     self.absent |= 1 << at;
                     self.scalar(0u64);

@@ -1,4 +1,5 @@
-//! Launch configurations: the values in the brackets of `kernel[config](..)`.
+//! Launch configurations: the values in the brackets of `kernel[config](..)`. Each form implements `Config`,
+//! which computes the launch shape, for `per_item` within the kernel's block limits.
 
 use cuweave_core::launches::LaunchShape;
 
@@ -8,12 +9,12 @@ use crate::error::{ConfigFault, ConfigPart};
 
 use super::dims::{Dim, ToDim};
 
-/// The limits of a kernel that `per_item` respects.
+/// The limits of a kernel, for `per_item`.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLimits {
-    /// The maximum number of threads of a block of the loaded function.
+    /// The maximum number of threads per block of the loaded function.
     pub most: u32,
-    /// The block that the kernel requires, if it requires one.
+    /// The block size that the kernel requires, if any.
     pub required: Option<[u32; 3]>,
 }
 
@@ -23,7 +24,7 @@ pub struct BlockLimits {
     note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"
 )]
 pub trait Config {
-    /// Returns the configuration, or the reason why it has no value.
+    /// Returns the launch shape, or the reason why the configuration has none.
     fn shape(self, limits: BlockLimits) -> Result<LaunchShape, ConfigFault>;
 }
 
@@ -64,7 +65,7 @@ impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
     note = "a grid or a block is a `u32`, or a tuple of up to three"
 )]
 pub trait Extents {
-    /// Returns the three extents.
+    /// Returns the extents in x, y and z.
     fn extents(self, part: ConfigPart) -> Result<[u32; 3], ConfigFault>;
 }
 
@@ -73,7 +74,7 @@ pub trait Extents {
     message = "`{Self}` is not the dynamic shared memory of a block, which is a `u32` of bytes"
 )]
 pub trait SharedBytes {
-    /// Returns the bytes, or the reason why they have no value.
+    /// Returns the size in bytes, or the reason why it cannot be computed.
     fn shared_bytes(self) -> Result<u32, ConfigFault>;
 }
 
@@ -145,12 +146,12 @@ impl<X: Extent, Y: Extent, Z: Extent> Extents for (X, Y, Z) {
     }
 }
 
-/// A configuration of at least one thread an item.
+/// A configuration with at least one thread per item.
 #[derive(Clone, Copy, Debug)]
 pub struct PerItem(Dim);
 
-/// Returns a configuration of at least one thread for each of `n` items: blocks of 256 threads, or of the number that the
-/// kernel supports or requires.
+/// Returns a configuration with at least one thread for each of `n` items: blocks of 256 threads, or fewer if
+/// the kernel does not support 256, or the block size that the kernel requires.
 pub fn per_item(n: impl ToDim) -> PerItem {
     PerItem(n.to_dim())
 }

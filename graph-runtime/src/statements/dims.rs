@@ -1,4 +1,5 @@
-//! Lengths and bounds: unsigned 64-bit arithmetic that carries faults in the values.
+//! Lengths and bounds: unsigned 64-bit arithmetic whose values carry the first fault. Generated code uses the
+//! operators of `Dim`; `compute` evaluates the same expressions from the postfix code in a table.
 
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
@@ -6,8 +7,8 @@ use cuweave_core::table::Op;
 
 use crate::error::Fault;
 
-/// The value of an expression over integer arguments: the result of `+ - * / %` in 64 bits, or the first fault.
-/// Intermediate values may be negative if the expression contains a signed integer.
+/// The value of an integer expression with `+ - * / %`, or its first fault. The final value must fit into 64
+/// bits. Intermediate values may be negative if the expression contains a signed integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim(Result<Number, Fault>);
 
@@ -35,12 +36,12 @@ impl Dim {
     ///
     /// # Errors
     ///
-    /// A final or intermediate value that 64 bits cannot hold.
+    /// A final or intermediate value that does not fit into 64 bits.
     pub fn integer(self) -> Result<i128, Fault> {
         self.0.map(|number| number.value)
     }
 
-    /// Returns the least multiple of `of` that is not less.
+    /// Rounds up to a multiple of `of`.
     #[must_use]
     pub fn next_multiple_of(self, of: impl ToDim) -> Dim {
         self.with(of.to_dim(), |a, b| match a.checked_rem_euclid(b).ok_or(Fault::DivisionByZero)? {
@@ -85,7 +86,7 @@ impl Dim {
     }
 }
 
-/// An integer that can stand in a length.
+/// An integer that can be part of a length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer that can stand in a length",
     label = "write an integer: `4`, `n`, `n as u64`"
@@ -123,10 +124,10 @@ impl<T: ToDim + Copy> ToDim for &T {
     }
 }
 
-/// A type of loop variables.
+/// An integer type that a loop variable can have.
 #[diagnostic::on_unimplemented(message = "a loop runs over a range of integers, not of `{Self}`")]
 pub trait TurnVariable: Sized {
-    /// Returns the value of a turn, which fits because it lies in the loop's range.
+    /// Converts the value of an iteration. It fits because it lies in the loop's range.
     fn of_turn(value: i64) -> Self;
 }
 
@@ -141,17 +142,18 @@ macro_rules! turn_variables {
 }
 turn_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
-/// Returns the loop variable of a turn, in the type of the loop's range.
+/// Returns the loop variable of an iteration, in the type of the loop's range.
 pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64) -> T {
     T::of_turn(value)
 }
 
-/// Returns an index as a `usize`. An index without a value is `usize::MAX`, beyond every list.
+/// Returns an index as a `usize`. An index that cannot be computed becomes `usize::MAX`, which is out of
+/// range for every list.
 pub fn index(value: impl ToDim) -> usize {
     value.to_dim().value().ok().and_then(|value| usize::try_from(value).ok()).unwrap_or(usize::MAX)
 }
 
-/// Returns a scalar of a given type.
+/// Returns `value`. The caller names `T`, which fixes the type of a scalar.
 pub fn typed<T>(value: T) -> T {
     value
 }
@@ -179,8 +181,8 @@ operators! {
     Rem rem checked_rem Fault::DivisionByZero;
 }
 
-/// Evaluates the code of a length or bound. `operand` returns the values that are not in the code. Returns `None` for
-/// malformed code. `stack` is scratch space.
+/// Evaluates the postfix code of a length or bound. `operand` returns the values that the code refers to.
+/// `stack` is scratch space. Returns `None` for malformed code.
 pub(crate) fn compute(
     code: &[Op],
     mut operand: impl FnMut(Op) -> Option<Dim>,

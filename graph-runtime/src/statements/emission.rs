@@ -1,4 +1,4 @@
-//! Converts a statement's record to the parameters of its node, once the addresses of its buffers are known.
+//! Turns a statement's record into the parameters of its node, once the addresses of its buffers are known.
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId};
@@ -8,7 +8,7 @@ use crate::cuda::{Context, Driver, ElementRange, Node, Outcome, Place, RawExec, 
 
 use super::hosts::Hosts;
 
-/// The addresses of a program's buffers.
+/// A program with the addresses of its buffers, from which node parameters are computed.
 pub(crate) struct Emission<'n> {
     pub program: &'n Program,
     pub dims: &'n Vector<DimId, u64>,
@@ -17,16 +17,16 @@ pub(crate) struct Emission<'n> {
     pub pointed: &'n Vector<PointedId, Pointed>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
-    /// True for fills of 8-byte values that a setter may change. They are kernels, whatever the current value is.
+    /// True for fills of 8-byte values that a setter may change. These are kernels whatever the current value is.
     pub fill_kernels: &'n Vector<StatementId, bool>,
     /// The functions of host statements.
     pub hosts: &'n Hosts,
-    /// The number of the launch that values are for.
+    /// The index of the launch whose flag and semaphore values the nodes get.
     pub launch: u64,
 }
 
 impl Emission<'_> {
-    /// Returns the elements of a statement's access.
+    /// Returns the address and the length of a statement's access.
     pub fn elements_of(&self, statement: StatementId, access: usize) -> ElementRange {
         let access = &self.program.statements[statement].accesses[access];
         let (lo, hi) = (self.dims[access.lo], self.dims[access.hi]);
@@ -34,7 +34,7 @@ impl Emission<'_> {
         ElementRange { address, len: hi - lo }
     }
 
-    /// Returns the memory of a statement's access.
+    /// Returns the memory of a statement's access: host or device, and the address.
     pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
         let buffer = self.program.statements[statement].accesses[access].buffer;
         let ElementRange { address, .. } = self.elements_of(statement, access);
@@ -59,25 +59,25 @@ pub(crate) trait Parameters {
     fn set(&self, of: Setting<'_>) -> Outcome<()>;
 }
 
-/// A graph that a node is added to.
+/// The graph to which a node is added.
 pub(crate) struct Adding<'d> {
     pub driver: &'d Driver,
     pub context: Context,
     pub graph: RawGraph,
     /// The dependencies of the node.
     pub after: &'d [Node],
-    /// The values of the parameters of all statements.
+    /// The parameter values of all statements.
     pub words: &'d [Word],
     pub scratch: &'d mut Scratch,
 }
 
-/// A node of an exec whose parameters are changed.
+/// The node of an exec whose parameters are set.
 pub(crate) struct Setting<'d> {
     pub driver: &'d Driver,
     pub context: Context,
     pub exec: RawExec,
     pub node: Node,
-    /// The values of the parameters of all statements.
+    /// The parameter values of all statements.
     pub words: &'d [Word],
     pub scratch: &'d mut Scratch,
 }

@@ -1,7 +1,7 @@
-//! The kernel that writes an entry of a table of pointers, as generated code launches it: once for each entry.
+//! The kernel that writes one entry of a pointer table. Generated code launches it once per entry.
 //!
-//! Its element is lent by an empty range, so that its address alone is taken: the launch that is given the table
-//! accesses the elements, and is ordered by them.
+//! The launch passes the element as an empty range and takes only its address. The launch that uses the table
+//! declares the accesses to the elements, and these order it.
 
 use crate::kernels::item::KernelPath;
 use crate::kernels::mark::Mark;
@@ -11,14 +11,14 @@ use crate::token::Token;
 use super::arguments::Arguments;
 use super::dims::dim;
 
-/// The item of the kernel.
+/// The item of the kernel, as users' kernels have one.
 #[derive(Clone, Copy, Debug)]
 pub struct PointerEntry;
 
 /// The constant by which launches find the item.
 pub const __ITEM: KernelPath<PointerEntry> = KernelPath(PointerEntry);
 
-/// The configuration of its launches.
+/// The launch configuration: one thread.
 pub const ONE: (u32, u32) = (1, 1);
 
 impl KernelItem for PointerEntry {
@@ -28,7 +28,7 @@ impl KernelItem for PointerEntry {
 }
 
 impl PointerEntry {
-    /// Returns the arguments of a launch: the entry, and the element whose address it becomes.
+    /// Returns the arguments of a launch: the entry, and the element whose address is written to it.
     pub fn __launch(self, entry: impl Mark, element: impl Mark) -> Arguments {
         let mut arguments = Arguments::new(ENTRY.words, 2);
         arguments.buffer(entry, dim(1u32));

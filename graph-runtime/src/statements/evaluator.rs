@@ -1,5 +1,5 @@
-//! The evaluation of one statement, with the program, the device and the loaded modules against which its values are
-//! checked.
+//! The context in which statements are evaluated: the program, the device limits, and the loaded modules. It also
+//! collects the results: words, unproved launches, extents and host functions.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::kernels::{Finding, Limits, Modules};
 
 use super::hosts::WorkId;
 
-/// The launches that are not proved to write all of their write-only parameters, with what was found.
+/// Launches that are not proved to write all of their write-only parameters, with the findings.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, Vec<Finding>)>;
 
-/// The number of elements of each buffer that a launch touches, by its statement.
+/// By launch, the number of elements that it accesses of each buffer.
 pub(crate) type Extents = BTreeMap<StatementId, Vec<u64>>;
 
 /// The evaluator of the current statement.
@@ -29,19 +29,18 @@ pub(super) struct Evaluator<'b> {
     pub statement: StatementId,
     /// The values of parameters.
     pub words: Vec<Word>,
-    /// Launches that are not proved to write all of their write-only parameters.
+    /// See [`UnprovedLaunches`].
     pub unproved: UnprovedLaunches,
-    /// The extents of the launches' buffers in elements, if they are asked for.
+    /// The launches' extents in elements. `None` unless requested.
     pub extents: Option<Extents>,
     /// The functions of host statements.
     pub works: Vec<(WorkId, HostWork)>,
 }
 
 impl<'b> Evaluator<'b> {
-    /// Returns an access of the statement.
+    /// Returns access `index` of the current statement.
     pub fn access(&self, index: u32) -> Result<&'b Access> {
-        // The table and the code that passes the index are generated together, so the index is valid unless they do not
-        // match.
+        // The table and the index are generated together, so the index is out of range only if they do not match.
         self.program.statements[self.statement]
             .accesses
             .get(size(index))
@@ -62,7 +61,7 @@ impl Evaluator<'_> {
         Error::Config { at: self.at(), reason }
     }
 
-    /// Adds the statement to the error of a driver call.
+    /// Adds the statement's source location to a driver error that has none.
     pub fn placed(&self, mut error: Error) -> Error {
         if let Error::Driver(failure) = &mut error
             && failure.at.is_none()
@@ -72,7 +71,7 @@ impl Evaluator<'_> {
         error
     }
 
-    /// Returns the device of the statement.
+    /// Returns the device of the current statement.
     pub fn device(&self) -> Device {
         self.program.statements[self.statement].device
     }
@@ -86,7 +85,7 @@ impl Evaluator<'_> {
         self.program.buffers[access.buffer].name.to_string()
     }
 
-    /// Checks that a memset or memcpy node moves at least one element.
+    /// Checks that no access of a memset or memcpy node is empty.
     pub fn not_empty(&self) -> Result<()> {
         let accesses = &self.program.statements[self.statement].accesses;
         match accesses.iter().find(|access| self.len(access) == 0) {

@@ -1,7 +1,7 @@
-//! The functions of host statements, and the calls that host nodes point to.
+//! The functions of host statements, and the calls to which host nodes point.
 //!
-//! A node keeps a pointer to a call, which [`Hosts`] owns. A setter gives the node another call; the old one is kept until a launch
-//! has begun the new one, since the launches of an exec run one after the other.
+//! A node holds a raw pointer to a call that [`Hosts`] owns. A setter gives the node a new call. The old call is kept
+//! until a launch has begun the new one: launches of an exec run in order, so none uses the old call after that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use cuweave_core::ir::StatementId;
 
 use crate::cuda::{ElementRange, HostCall, HostFaults, HostWork};
 
-/// The number of an evaluated function, for the life of the process.
+/// The id of an evaluated host function, unique in the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WorkId(u64);
 
@@ -22,10 +22,10 @@ impl WorkId {
     }
 }
 
-/// The functions of a graph's host statements, and the calls that its nodes point to.
+/// The functions of a graph's host statements, and the calls to which its nodes point.
 #[derive(Default)]
 pub(crate) struct Hosts {
-    /// The functions of the current records, and of those that a setter evaluates.
+    /// The functions of the current records, and the ones that a setter is evaluating.
     works: BTreeMap<WorkId, HostWork>,
     calls: Mutex<Vec<Given>>,
     faults: Arc<HostFaults>,
@@ -37,27 +37,27 @@ impl std::fmt::Debug for Hosts {
     }
 }
 
-/// A call that a node was given.
+/// A call to which a node points or pointed.
 struct Given {
     statement: StatementId,
-    /// True if a setter gave it, to a node of the exec.
+    /// True if a setter wrote it to a node of the exec.
     set: bool,
     call: Arc<HostCall>,
 }
 
 impl Hosts {
-    /// Returns true if there is a host statement.
+    /// Returns true if the graph has a host statement.
     pub fn any(&self) -> bool {
         !self.works.is_empty()
     }
 
-    /// Returns the same functions for the nodes of another graph. A panic there is one of this graph, too.
+    /// Returns the same functions for the nodes of another graph. A panic there is reported by this graph, too.
     pub fn shared(&self) -> Hosts {
         Hosts { works: self.works.clone(), calls: Mutex::default(), faults: self.faults.clone() }
     }
 
-    /// Takes the functions of new records. `current` are those of the graph's records: others are not used any more, except by
-    /// calls, which keep them.
+    /// Adds the functions of new records. Drops every function that is not in `current`, the functions of the
+    /// graph's records. Calls keep the functions that they still need.
     pub fn adopt(&mut self, new: Vec<(WorkId, HostWork)>, current: impl Iterator<Item = WorkId>) {
         if new.is_empty() {
             return;
@@ -67,17 +67,17 @@ impl Hosts {
         self.works.extend(new);
     }
 
-    /// Returns the first panic that no call has returned yet: the statement, and the message.
+    /// Returns the first unreported panic: the statement and the message.
     pub fn take_fault(&self) -> Option<(StatementId, String)> {
         self.faults.take().map(|(statement, text)| (StatementId::from_u32(statement), text))
     }
 
-    /// Leaks the functions and the calls: a launch may be in flight that nothing can wait for.
+    /// Leaks the functions and the calls, because a launch may be in flight and nothing can wait for it.
     pub fn leak(&mut self) {
         std::mem::forget(std::mem::take(self));
     }
 
-    /// Returns a call of a function with buffers for the node of a statement; `None` if there is no such function.
+    /// Returns a call of a function with its buffers, for the node of a statement. `None` if the function is unknown.
     pub fn call(
         &self,
         work: WorkId,
@@ -88,7 +88,7 @@ impl Hosts {
         Some(HostCall::new(work, buffers, statement.as_u32(), self.faults.clone()))
     }
 
-    /// Keeps a call that a node was given, and drops those that no launch uses any more.
+    /// Keeps a call that was written to a node, and drops the calls that no launch uses any more.
     pub fn keep(&self, statement: StatementId, call: Arc<HostCall>, set: bool) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = |given: &Given| given.set && given.statement == statement && given.call.has_begun();

@@ -1,5 +1,5 @@
-//! The kinds of statements while a graph is built: the evaluation of each, its record, and the parameters of its node. Each
-//! kind has a file of its own; this module contains the matches on kinds.
+//! The kinds of statements at build: how each is evaluated, its record, and the parameters of its node. Each
+//! kind has a file in `kinds/`; this module dispatches on the kind.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -34,7 +34,7 @@ use host::HostNode;
 use launch::LaunchNode;
 use sync::SyncRecord;
 
-/// The build stage after evaluation. The values of parameters are in a list of words that all statements share.
+/// The build stage after evaluation. Parameter values are in a list of words that all statements share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evaluated;
 
@@ -58,17 +58,17 @@ pub(crate) type Record = Kind<Evaluated>;
 pub(crate) struct StatementValues {
     /// A record for each statement.
     pub records: Vec<Record>,
-    /// The values of parameters.
+    /// The parameter values of all records.
     pub words: Vec<Word>,
-    /// The launches that do not provably write all elements.
+    /// See [`UnprovedLaunches`].
     pub unproved: UnprovedLaunches,
     /// The functions of host statements.
     pub works: Vec<(WorkId, HostWork)>,
 }
 
-/// Records the values that generated code computes for statements, one after the other.
+/// Collects the values that generated code computes for one statement after the other.
 ///
-/// Records are made when the graph is built, and made again, in the same space, by setters.
+/// Every build evaluates all statements. A setter evaluates some of them again, in the same space.
 pub struct Evaluation<'b> {
     evaluator: Evaluator<'b>,
     records: Vec<Record>,
@@ -81,7 +81,7 @@ impl fmt::Debug for Evaluation<'_> {
 }
 
 impl Evaluation<'_> {
-    /// Records a launch with its arguments, in the order of the kernel's parameters.
+    /// Records a launch. The arguments are in the order of the kernel's parameters.
     ///
     /// # Errors
     ///
@@ -97,17 +97,17 @@ impl Evaluation<'_> {
     ///
     /// # Errors
     ///
-    /// A range of no elements.
+    /// An empty range.
     pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
         self.records.push(Kind::Fill(FillRecord::evaluate(&mut self.evaluator, value)?));
         Ok(())
     }
 
-    /// Records a fill of a part of an argument, whose elements are of type `T`.
+    /// Records a fill of a part of an argument with elements of type `T`.
     ///
     /// # Errors
     ///
-    /// A range of no elements.
+    /// An empty range.
     pub fn fill_part<T: Fillable>(&mut self, _: PhantomData<T>, value: T) -> Result<()> {
         self.fill(value)
     }
@@ -116,19 +116,19 @@ impl Evaluation<'_> {
     ///
     /// # Errors
     ///
-    /// A range of no elements; ranges of different lengths.
+    /// An empty range; ranges of different lengths.
     pub fn copy(&mut self) -> Result<()> {
         self.records.push(Kind::Copy(copy::evaluate(&self.evaluator)?));
         Ok(())
     }
 
-    /// Records a host statement with its function, which is given the statement's buffers at each launch.
+    /// Records a host statement. Its function gets the statement's buffers at each launch.
     pub fn host(&mut self, work: impl FnMut(&HostMemory<'_>) + Send + 'static) -> Result<()> {
         self.host_work(host_work(work));
         Ok(())
     }
 
-    /// As [`Evaluation::host`], with a function that other evaluations share.
+    /// Like [`Evaluation::host`], with a function that other evaluations share.
     pub(crate) fn host_work(&mut self, work: HostWork) {
         let id = WorkId::next();
         self.evaluator.works.push((id, work));
@@ -155,20 +155,20 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Records a statement that waits for the value of a flag, `first` in the first launch and `step` more in each other one.
+    /// Records a wait for the value of a flag: `first` in the first launch, and `step` more in each later one.
     ///
     /// # Errors
     ///
-    /// A step that does not advance; a device that lacks such waits.
+    /// A step that does not advance; a device without such waits.
     pub fn wait_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
         self.of_flag(SyncWord::WaitValue, flag, first, step)
     }
 
-    /// Records a statement that writes the value of a flag, `first` in the first launch and `step` more in each other one.
+    /// Records a write of the value of a flag: `first` in the first launch, and `step` more in each later one.
     ///
     /// # Errors
     ///
-    /// A device that lacks such writes.
+    /// A device without such writes.
     pub fn write_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
         self.of_flag(SyncWord::WriteValue, flag, first, step)
     }
@@ -179,20 +179,20 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// As [`Evaluation::wait_value`], where the flag is a buffer.
+    /// Like [`Evaluation::wait_value`], for a flag in a buffer.
     ///
     /// # Errors
     ///
-    /// As there; a part of more elements than one, or of none.
+    /// The errors of [`Evaluation::wait_value`]; a part that is not exactly one element.
     pub fn wait_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
         self.of_buffer(SyncWord::WaitValue, of, first, step)
     }
 
-    /// As [`Evaluation::write_value`], where the flag is a buffer.
+    /// Like [`Evaluation::write_value`], for a flag in a buffer.
     ///
     /// # Errors
     ///
-    /// As there; a part of more elements than one, or of none.
+    /// The errors of [`Evaluation::write_value`]; a part that is not exactly one element.
     pub fn write_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
         self.of_buffer(SyncWord::WriteValue, of, first, step)
     }
@@ -233,8 +233,8 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Records the next statement if its kind has no values that are evaluated here; returns false if it has. A library call is
-    /// evaluated when its nodes are captured; a body has the values of its kind.
+    /// Records the next statement if its kind has no values to evaluate here; otherwise returns false. A library
+    /// call is evaluated when its nodes are captured, and a condition's values are in its kind.
     pub(crate) fn without_values(&mut self, kind: &Kind) -> bool {
         self.records.push(match kind {
             Kind::Alloc(_) => Kind::Alloc(()),
@@ -249,13 +249,13 @@ impl Evaluation<'_> {
     }
 }
 
-/// The record of a kind that has words.
+/// A record with words.
 enum Worded {
     Launch(LaunchRecord),
     Fill(FillRecord),
 }
 
-/// Returns a record if its kind has words.
+/// Returns the record if its kind has words.
 fn worded(record: Record) -> Option<Worded> {
     match record {
         Kind::Launch(launch) => Some(Worded::Launch(launch)),
@@ -266,9 +266,9 @@ fn worded(record: Record) -> Option<Worded> {
     }
 }
 
-/// The values of a statement as its node needs them.
+/// The operations on a statement's record that its node needs.
 pub(crate) trait RecordExt: Sized {
-    /// Returns the launch of a user's or an internal kernel.
+    /// Returns the launch of a kernel: a user's or an internal one.
     fn launch(&self) -> Option<&LaunchRecord>;
 
     /// Returns true for a launch of a user's kernel.
@@ -277,17 +277,17 @@ pub(crate) trait RecordExt: Sized {
     /// Returns the function of a host statement.
     fn work(&self) -> Option<WorkId>;
 
-    /// Returns the word and the values of a wait for a value or a semaphore, or of the write or signal of one.
+    /// Returns the operation and the values of a statement that waits for or sets a flag or a semaphore.
     fn sync(&self) -> Option<(SyncWord, &SyncRecord)>;
 
-    /// Returns the first of its words, and their number.
+    /// Returns the index of its first word and the number of its words.
     fn words(&self) -> (usize, usize);
 
-    /// Returns the record with its words moved to `place`.
+    /// Returns the record with its words at index `place`.
     fn at(self, place: usize) -> Record;
 
-    /// Writes the addresses of its buffers into its words, and returns the record. A fill that a memset cannot do becomes a
-    /// launch.
+    /// Writes the addresses of its buffers into its words and returns the record. A fill that no memset can
+    /// do becomes a launch.
     fn resolve(
         self,
         emission: &Emission<'_>,
@@ -372,7 +372,7 @@ impl RecordExt for Record {
             Kind::Record(event) => with(&EventNode { event, records: true }),
             Kind::Wait(event) => with(&EventNode { event, records: false }),
             Kind::Sync(word, sync) => with(&sync.node(emission, statement, word)),
-            // The nodes of a library call are captured; those of a condition have handles.
+            // Library calls are captured, and conditions need handles; both are added elsewhere.
             Kind::Capture(()) | Kind::Condition(()) | Kind::Join(()) | Kind::Alloc(()) | Kind::Free(()) => {
                 return Err(PlanFault::NotEvaluated(at_statement(emission.program, statement)).into());
             }
@@ -381,7 +381,7 @@ impl RecordExt for Record {
 }
 
 impl<'b> Evaluation<'b> {
-    /// Returns an evaluation of `statements` statements, with space for their values in `words`.
+    /// Returns an evaluation with space for `statements` statements. Reuses `words` for their values.
     pub(crate) fn new(
         program: &'b Program,
         dims: &'b Vector<DimId, u64>,
@@ -409,17 +409,17 @@ impl<'b> Evaluation<'b> {
         }
     }
 
-    /// Keeps the extents of the launches that are evaluated from now on.
+    /// Keeps the extents of all launches that are evaluated after this call.
     pub(crate) fn keep_extents(&mut self) {
         self.evaluator.extents = Some(Extents::new());
     }
 
-    /// Returns the extents that were kept.
+    /// Returns the kept extents.
     pub(crate) fn into_extents(self) -> Extents {
         self.evaluator.extents.unwrap_or_default()
     }
 
-    /// Evaluates one statement by calling its step, which must record it.
+    /// Evaluates one statement. `step` must record exactly one.
     pub(crate) fn one(
         &mut self,
         statement: StatementId,
@@ -434,7 +434,7 @@ impl<'b> Evaluation<'b> {
         Err(self.evaluator.config(ConfigFault::ReturnsBeforeStatement))
     }
 
-    /// Returns the values of the statements that were evaluated.
+    /// Returns the values of the evaluated statements.
     pub(crate) fn finish(self) -> StatementValues {
         let Evaluator { words, unproved, works, .. } = self.evaluator;
         StatementValues { records: self.records, words, unproved, works }

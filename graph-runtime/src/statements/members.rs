@@ -1,4 +1,4 @@
-//! The ranges of blocks of a batch's members.
+//! Batches of launches: their members and the ranges of blocks that each member gets.
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Program, StatementId};
@@ -10,14 +10,14 @@ use crate::kernels::LaunchRecord;
 
 use super::kinds::{Record, RecordExt};
 
-/// Returns the batch of an operation. Batches are sorted by their first members.
+/// Returns the batch of an operation. Invariant: batches are sorted by their first members.
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
     let first = operation.sources.first();
     let found = operations.batches.as_slice().binary_search_by(|batch| batch.members.first().cmp(&first));
     found.map(BatchId::new).map_err(|_| PlanFault::NoBatch(operation.name.to_string()).into())
 }
 
-/// Returns the recorded launch of a statement.
+/// Returns the launch record of a statement.
 pub(crate) fn launch_of(
     program: &Program,
     records: &Vector<StatementId, Record>,
@@ -27,8 +27,8 @@ pub(crate) fn launch_of(
     launch.ok_or_else(|| PlanFault::NoLaunch(at_statement(program, statement)).into())
 }
 
-/// Returns the dimension of the grid along which the members of an operation lie. If their blocks are consecutive, returns
-/// `None` and the first block of each member.
+/// Returns the axis of the grid along which the members of a batch lie. If their blocks are consecutive
+/// instead, returns `None` and the first block of each member.
 pub(crate) fn members_of(
     program: &Program,
     operations: &Operations,
@@ -42,7 +42,7 @@ pub(crate) fn members_of(
     }
 }
 
-/// Returns the first block of each member, if their blocks are consecutive, and the number of all blocks.
+/// For members with consecutive blocks: returns the first block of each, and the number of all blocks.
 pub(crate) fn first_blocks(
     program: &Program,
     records: &Vector<StatementId, Record>,

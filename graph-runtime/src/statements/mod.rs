@@ -1,9 +1,11 @@
-//! Statements while a graph is built, by their kinds: their values, and the parameters of their nodes.
+//! Statements at build: their values and the parameters of their nodes.
 //!
-//! - `kinds`: the matches on kinds, and a file for each kind;
-//! - `evaluator`: the evaluation of a statement by generated code; `dims`, `config`, `arguments`: the values of lengths and
-//!   launches;
-//! - `entry`: the kernel that writes an entry of a table of pointers;
+//! Generated code passes the values of each statement to an `Evaluation`, which checks them and keeps a
+//! record per statement. Once addresses are known, a record becomes the parameters of a node.
+//!
+//! - `kinds`: `Evaluation`, the records, and a file for each kind of statement;
+//! - `evaluator`: the checks' context; `dims`, `config`, `arguments`: the values of lengths and launches;
+//! - `entry`: the kernel that writes an entry of a pointer table;
 //! - `hosts`: the functions of host statements;
 //! - `emission`: the addresses that nodes use; `members`: the blocks of a batch.
 

@@ -1,4 +1,4 @@
-//! The descriptions of a problem that cuBLASLt is given.
+//! The descriptors that cuBLASLt needs for a problem.
 
 use std::ffi::c_void;
 use std::ptr::{from_ref, null_mut};
@@ -29,7 +29,7 @@ use crate::blas::product::{Activation, Matrix};
 
 use super::problem::Problem;
 
-/// The description of an operation and its matrices.
+/// The descriptors of an operation and its matrices.
 pub struct Description<'l> {
     library: &'l Library,
     pub operation: cublasLtMatmulDesc_t,
@@ -38,7 +38,7 @@ pub struct Description<'l> {
 
 impl Drop for Description<'_> {
     fn drop(&mut self) {
-        // SAFETY: each is null or was made by its call, and is not used any more.
+        // SAFETY: each is null, or was created by its call and is not used any more.
         unsafe {
             for layout in self.layouts.into_iter().filter(|layout| !layout.is_null()) {
                 let _ = (self.library.cublasLtMatrixLayoutDestroy)(layout);
@@ -51,7 +51,7 @@ impl Drop for Description<'_> {
 }
 
 impl<'l> Description<'l> {
-    /// Describes a problem; without its bias and its activation if it is `unfinished`.
+    /// Describes a problem. Leaves bias and activation out if `unfinished` is true.
     pub fn new(library: &'l Library, problem: &Problem, unfinished: bool, bias: u64) -> Result<Self, Error> {
         let Kinds { factors, result } = problem.kinds;
         let mut of = Description { library, operation: null_mut(), layouts: [null_mut(); 3] };
@@ -94,7 +94,7 @@ impl<'l> Description<'l> {
     }
 }
 
-/// Describes a matrix, in column-major order. After a failure `made` is null or to be destroyed.
+/// Describes a matrix, in column-major order. After a failure `made` is null or must still be destroyed.
 fn layout(
     library: &Library,
     made: &mut cublasLtMatrixLayout_t,

@@ -1,4 +1,4 @@
-//! A problem that an algorithm is chosen for, and its matrices as cuBLASLt takes them.
+//! The key for which an algorithm is chosen, and its matrices as cuBLASLt reads them.
 
 use crate::blas::kernels::Kinds;
 use crate::blas::product::{Activation, Matrix, Order, Product};
@@ -6,10 +6,10 @@ use crate::blas::product::{Activation, Matrix, Order, Product};
 #[cfg(test)]
 mod tests;
 
-/// The bytes of the widest load of a vector on any device.
+/// The bytes of the widest vector load on any device.
 const VECTOR: u64 = 32;
 
-/// A problem that an algorithm is chosen for: all of a product but its scalars and addresses.
+/// The key for which an algorithm is chosen: a product without its scalars and addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     pub sizes: [u32; 4],
@@ -34,19 +34,19 @@ impl Problem {
         }
     }
 
-    /// Returns the factors as cuBLASLt takes them, each with true if it is transposed. It reads all in column-major order, in which a
-    /// row-major c is its transpose, cᵀ = bᵀ · aᵀ.
+    /// Returns the factors as cuBLASLt reads them, each with true if it is transposed. cuBLASLt reads
+    /// everything in column-major order. A row-major c is then its transpose: cᵀ = bᵀ · aᵀ.
     pub fn factors(&self) -> [(Matrix, bool); 2] {
         let [a, b, c] = self.matrices;
         let factors = if c.order == Order::Row { [b, a] } else { [a, b] };
         factors.map(|factor| (factor, factor.order != c.order))
     }
 
-    /// Returns the alignments in bytes that the heuristic is to be told for addresses of this alignment: those of the factors as
-    /// cuBLASLt takes them, of c and of the bias.
+    /// Returns the alignments in bytes to pass to the heuristic if the addresses have alignment `addresses`:
+    /// of both factors as cuBLASLt reads them, of c, and of the bias.
     ///
-    /// Where the address and the leading dimension are aligned, cuBLASLt reads vectors across the end of a line, behind the last line
-    /// from memory of others. So it is told an alignment that divides the length of a line, too.
+    /// If address and leading dimension are aligned, cuBLASLt reads vectors across the end of a line, and past the
+    /// last line from foreign memory. To prevent this, the passed alignments also divide the length of a line.
     pub fn alignments(&self, addresses: u64) -> [u64; 4] {
         let told = |elements: u64, size: u64| match size << elements.trailing_zeros().min(8) {
             divides if divides >= VECTOR => addresses,
@@ -62,10 +62,11 @@ impl Problem {
         ]
     }
 
-    /// Returns a number whose largest power of two divides the elements of each line and the steps between lines and members.
+    /// Returns a number that has the same power of two as the line length and the strides between lines and
+    /// batch members.
     fn regular(&self, matrix: &Matrix) -> u64 {
         let (side, lines) = matrix.lines();
-        // Lines without gaps are one.
+        // Lines without gaps form one line.
         let line = if lines == 1 || matrix.leading == side {
             u64::from(side) * u64::from(lines)
         } else {

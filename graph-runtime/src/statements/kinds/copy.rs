@@ -11,7 +11,7 @@ use crate::statements::evaluator::Evaluator;
 ///
 /// # Errors
 ///
-/// A range of no elements; ranges of different lengths.
+/// An empty range; ranges of different lengths.
 pub(super) fn evaluate(evaluator: &Evaluator<'_>) -> Result<()> {
     evaluator.not_empty()?;
     let (source, target) = (evaluator.access(0)?, evaluator.access(1)?);
@@ -23,7 +23,7 @@ pub(super) fn evaluate(evaluator: &Evaluator<'_>) -> Result<()> {
     Err(Error::CopyLength { at: evaluator.at(), source_name, from, target_name, to })
 }
 
-/// Returns the parameters of the memcpy node of a copy.
+/// Returns the parameters of a copy's memcpy node.
 pub(super) fn node(emission: &Emission<'_>, statement: StatementId) -> Copying {
     let (from, to) = (emission.place_of(statement, 0), emission.place_of(statement, 1));
     let buffer = emission.program.statements[statement].accesses[0].buffer;

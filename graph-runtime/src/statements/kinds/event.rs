@@ -1,4 +1,4 @@
-//! Records of the caller's events, and waits for them. The graph's arguments keep the events.
+//! Event nodes: they record the caller's events or wait for them. The graph's arguments keep the events alive.
 
 use cudarc::driver::CudaEvent;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::statements::emission::{Adding, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 
-/// Evaluates the record of an event, or the wait for one.
+/// Evaluates the record of an event or the wait for one.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ impl Parameters for EventNode {
     }
 
     fn set(&self, _: Setting<'_>) -> Outcome<()> {
-        // No setter reaches it.
+        // No setter can change an event.
         Ok(())
     }
 }

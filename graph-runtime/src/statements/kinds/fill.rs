@@ -1,4 +1,4 @@
-//! Fills: a memset node writes values of 1, 2 or 4 bytes, an internal kernel values of 8.
+//! Fills: a memset node writes values of 1, 2 or 4 bytes. Most values of 8 bytes need an internal kernel.
 
 use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::StatementId;
@@ -10,7 +10,7 @@ use crate::kernels::{FILL64, LaunchRecord, Modules};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 
-/// The maximum number of blocks of a fill of 8-byte values. Each thread writes elements at a stride.
+/// The maximum number of blocks of a fill kernel. Its threads loop with a stride over the elements.
 const MOST_BLOCKS: u32 = 1 << 20;
 
 /// The values of a fill.
@@ -20,7 +20,7 @@ pub(crate) struct FillRecord {
     bits: u64,
     /// The size of the value in bytes: 1, 2, 4 or 8.
     size: u32,
-    /// For 8 bytes, which may need a kernel: the first word of its parameters.
+    /// For 8 bytes, which may need a kernel: the index of the first word of the kernel's parameters.
     first: u32,
 }
 
@@ -29,7 +29,7 @@ impl FillRecord {
     ///
     /// # Errors
     ///
-    /// A range of no elements.
+    /// An empty range.
     pub(super) fn evaluate<T: Fillable>(evaluator: &mut Evaluator<'_>, value: T) -> Result<FillRecord> {
         evaluator.not_empty()?;
         let (size, first) = (narrow(size_of::<T>()), evaluator.words.len());
@@ -39,22 +39,22 @@ impl FillRecord {
         Ok(FillRecord { bits: value.bits(), size, first: narrow(first) })
     }
 
-    /// Returns eight bytes of what is written.
+    /// Returns the written bytes as a pattern of eight bytes.
     pub(crate) fn pattern(self) -> u64 {
         cuda::pattern(self.bits, self.size)
     }
 
-    /// Returns the first of its words, and their number.
+    /// Returns the index of its first word and the number of its words.
     pub(super) fn words(&self) -> (usize, usize) {
         if self.size == 8 { (size(self.first), FILL64.words) } else { (0, 0) }
     }
 
-    /// Returns the record with its words moved to `first`.
+    /// Returns the record with its words at index `first`.
     pub(super) fn at(self, first: u32) -> FillRecord {
         FillRecord { first, ..self }
     }
 
-    /// Returns the launch of a kernel, with its parameters written to its words, for a fill that a memset cannot do.
+    /// If no memset can do the fill, returns the launch of the fill kernel and writes its parameters to its words.
     pub(super) fn resolve(
         self,
         emission: &Emission<'_>,
@@ -96,15 +96,15 @@ impl Parameters for Filling {
     }
 }
 
-/// An element type that `fill` supports. Sealed, because all bytes of a value must be initialised, and a user's type may
-/// have padding.
+/// An element type that `fill` supports. Sealed: all bytes of a value must be initialised, and a user's type
+/// may have padding.
 #[diagnostic::on_unimplemented(
     message = "`fill` does not take elements of type `{Self}`",
     label = "the elements of this buffer are of type `{Self}`",
     note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`"
 )]
 pub trait Fillable: sealed::Sealed + Copy {
-    /// Returns the value's bits, in the low bytes.
+    /// Returns the value's bits, starting at the lowest byte.
     #[doc(hidden)]
     fn bits(self) -> u64;
 }

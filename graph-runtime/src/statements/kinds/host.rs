@@ -1,4 +1,4 @@
-//! Host statements: functions that the host runs in the middle of a launch, on pinned memory.
+//! Host statements: functions that the host runs on pinned memory during a launch.
 
 use std::sync::Arc;
 

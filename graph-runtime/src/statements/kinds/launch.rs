@@ -1,4 +1,8 @@
-//! Launches of kernels. Their records are complete and checked against extents and the device's limits.
+//! Evaluates kernel launches, and makes their records and nodes.
+//!
+//! Evaluation checks the configuration, the arguments, reads of unwritten buffers, pointer tables, and extents.
+//! It then checks that write-only parameters are fully written and that accesses stay inside of the extents;
+//! `kernels` has the analyses for these two.
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::render;
@@ -18,8 +22,8 @@ use crate::statements::config::{BlockLimits, Config};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 
-/// Returns the first argument that is not fully written before, and whose parameter may be read. rustc reports this if the
-/// macro can decide it; in loops and calls the numbers of the build decide.
+/// Returns the first argument that is not fully written before the launch although its kernel may read it. rustc
+/// reports this where the macro can decide it. In loops and calls it depends on values that are known only at build.
 fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'a Access> {
     let parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
     let mut pairs = accesses.iter().zip(parameters);
@@ -32,7 +36,7 @@ fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'
 ///
 /// # Errors
 ///
-/// A configuration that the device or the kernel does not support; an extent that is longer than its buffer.
+/// A configuration that the device or the kernel does not support; an extent that exceeds its buffer.
 pub(super) fn evaluate(
     evaluator: &mut Evaluator<'_>,
     kernel: &'static Kernel,
@@ -46,7 +50,7 @@ pub(super) fn evaluate(
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a launch with an evaluated configuration. Not generic over the configuration's type.
+    /// Evaluates a launch whose configuration is evaluated. Not generic, so it is compiled once.
     fn launch(
         &mut self,
         kernel: &'static Kernel,
@@ -56,7 +60,7 @@ impl Evaluator<'_> {
         let device = self.device();
         let known = self.modules.loaded_kernel(device, kernel)?;
         let function = known.info.function;
-        // Consecutive launches of one kernel often have the same configuration.
+        // Consecutive launches of a kernel often have the same configuration.
         if known.checked != Some(*shape) {
             let info = known.info;
             self.limits[device].check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
@@ -76,7 +80,7 @@ impl Evaluator<'_> {
         let program = self.program;
         let accesses: &[Access] = &program.statements[self.statement].accesses;
         let given = arguments.extents().len();
-        // Behind the buffers that it is given stand the elements of its tables of pointers.
+        // After the buffers that are arguments come the elements of the pointer tables.
         let (accesses, pointed) = accesses.split_at(given.min(accesses.len()));
         if arguments.words().len() != kernel.words || arguments.in_order != given || accesses.len() != given {
             return Err(PlanFault::OtherArguments { at: self.at(), kernel: kernel.name }.into());
@@ -112,7 +116,7 @@ impl Evaluator<'_> {
         Ok(LaunchRecord { kernel, function, shape: *shape, first })
     }
 
-    /// Checks the elements of the lists that a launch is given as tables of pointers.
+    /// Checks the elements of the lists that the launch passes as pointer tables.
     fn pointed(
         &self,
         kernel: &Kernel,
@@ -138,8 +142,7 @@ impl Evaluator<'_> {
         if pointed.is_empty() { Ok(()) } else { Err(self.no_list(kernel)) }
     }
 
-    /// Returns the error for a table of pointers that is not made of a list of buffers, and for a list that is no
-    /// table.
+    /// Returns the error for a pointer table that is not built from a list of buffers, or a list without a table.
     #[cold]
     fn no_list(&self, kernel: &Kernel) -> Error {
         let message =
@@ -149,7 +152,7 @@ impl Evaluator<'_> {
         Error::Refused(vec![Refusal { code: Code::CW001, at: *self.at(), text }])
     }
 
-    /// Returns the error for an argument that is not fully written before the kernel may read it.
+    /// Returns the error for an argument that is not fully written although the kernel may read it.
     #[cold]
     fn read_unwritten(&self, kernel: &Kernel, access: &Access, taken: &str, instead: Option<&str>) -> Error {
         let name = self.name(access);
@@ -164,7 +167,7 @@ impl Evaluator<'_> {
         Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
     }
 
-    /// Returns true if unwritten elements of the launch leave the graph, and their type has invalid bit patterns.
+    /// Returns true if elements that the launch leaves unwritten become an output whose type has invalid bit patterns.
     #[cold]
     fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
         let access = &self.program.statements[self.statement].accesses[index];
@@ -174,7 +177,7 @@ impl Evaluator<'_> {
             && param.is_some_and(|param| param.checks_bits && !param.any_bits)
     }
 
-    /// Checks that the threads of a launch write all elements that count as written, and records those that are not proved.
+    /// Checks that the threads of a launch write all elements that must be written. Records the unproved ones.
     fn covered(
         &mut self,
         kernel: &'static Kernel,
@@ -244,7 +247,7 @@ impl Evaluator<'_> {
         Error::OutsideExtent(Box::new(outside))
     }
 
-    /// Returns the error of the `index`-th buffer argument, which does not fit the extent of its parameter.
+    /// Returns the error for buffer argument `index`, which does not fit the extent of its parameter.
     #[cold]
     fn extent_fault(
         &self,
@@ -268,7 +271,7 @@ impl Evaluator<'_> {
 /// The parameters of a kernel node.
 pub(crate) struct LaunchNode {
     launching: Launching,
-    /// The word at which its parameter values begin.
+    /// The index of the word at which its parameter values begin.
     first: usize,
     params: &'static [Param],
 }
@@ -291,7 +294,7 @@ impl Parameters for LaunchNode {
     }
 }
 
-/// Writes the addresses of its buffers into a launch's words.
+/// Writes the addresses of a launch's buffers into its words.
 pub(super) fn resolve(
     emission: &Emission<'_>,
     statement: StatementId,
@@ -302,7 +305,8 @@ pub(super) fn resolve(
     address(operations, pointed, bases, statement, launch, &mut words[size(launch.first)..]);
 }
 
-/// Writes the addresses of a launch's buffers into its words. `pointed` holds the targets of all accesses.
+/// Writes the addresses of a launch's buffers into its words, which begin at `words[0]`. `pointed` holds the
+/// targets of all accesses.
 #[inline]
 pub(crate) fn address(
     operations: &Operations,

@@ -1,7 +1,8 @@
-//! Waits for values and semaphores, their writes and signals.
+//! Statements that wait for, write or signal flags and semaphores.
 //!
-//! Launch `n` of an exec waits for, or writes, `first + n * step`: so no launch takes the signal of an earlier one for its own. The
-//! nodes hold the values of the last launch, and are changed before the next one.
+//! Launch `n` of an exec uses the value `first + n * step`, so no launch mistakes an earlier launch's signal
+//! for its own. The nodes hold the values of the last launch and are patched before the next one (see
+//! `exec/counting`).
 
 use cuweave_core::ir::{Device, StatementId};
 use cuweave_core::kind::SyncWord;
@@ -12,22 +13,22 @@ use crate::error::{ConfigFault, DeviceFeature, Error, Result};
 use crate::statements::emission::{Adding, Emission, Parameters, Setting};
 use crate::statements::evaluator::Evaluator;
 
-/// The values of a wait for a value or a semaphore, or of the write or signal of one.
+/// The values of a statement that waits for or sets a flag or a semaphore.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SyncRecord {
     target: Target,
-    /// The value of launch 0.
+    /// The value for launch 0.
     first: u64,
-    /// The difference between the values of two launches.
+    /// The difference between the values of consecutive launches.
     step: u64,
 }
 
-/// The place that the value is in.
+/// The location of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
-    /// A flag, by its address.
+    /// The address of a flag.
     Flag(Width, u64),
-    /// The buffer of the statement's access.
+    /// The buffer of the statement's only access.
     Buffer(Width),
     Semaphore {
         raw: RawSemaphore,
@@ -36,11 +37,11 @@ enum Target {
 }
 
 impl SyncRecord {
-    /// Evaluates a statement about a flag.
+    /// Evaluates a statement on a flag.
     ///
     /// # Errors
     ///
-    /// A device without operations of eight bytes; a wait whose values do not advance.
+    /// A device without 8-byte operations; a wait whose values do not advance.
     pub(super) fn of_flag<T: FlagValue>(
         evaluator: &Evaluator<'_>,
         word: SyncWord,
@@ -52,11 +53,11 @@ impl SyncRecord {
         SyncRecord { target, first: first.bits(), step: step.bits() }.checked(evaluator, word)
     }
 
-    /// Evaluates a statement about a buffer of one element.
+    /// Evaluates a statement on a buffer of one element.
     ///
     /// # Errors
     ///
-    /// As [`SyncRecord::of_flag`]; a part that has not one element.
+    /// The errors of [`SyncRecord::of_flag`]; a part that is not exactly one element.
     pub(super) fn of_buffer<T: FlagValue>(
         evaluator: &Evaluator<'_>,
         word: SyncWord,
@@ -73,11 +74,11 @@ impl SyncRecord {
         SyncRecord { target, first: first.bits(), step: step.bits() }.checked(evaluator, word)
     }
 
-    /// Evaluates a statement about a semaphore.
+    /// Evaluates a statement on a semaphore.
     ///
     /// # Errors
     ///
-    /// A semaphore of another context; one that counts without a value that advances.
+    /// A semaphore of another context; a counting semaphore whose value does not advance.
     pub(super) fn of_semaphore(
         evaluator: &Evaluator<'_>,
         word: SyncWord,
@@ -104,7 +105,7 @@ impl SyncRecord {
             Target::Semaphore { counts: true, .. } => step > 0,
             Target::Semaphore { counts: false, .. } => true,
         };
-        // A flag may be given one value by all launches, as a reset.
+        // All launches may write the same value to a flag, as a reset.
         if advances || word == SyncWord::WriteValue {
             return Ok(self);
         }
@@ -116,7 +117,7 @@ impl SyncRecord {
         Err(evaluator.config(reason))
     }
 
-    /// Returns the value of a launch.
+    /// Returns the value for a launch.
     fn value(&self, launch: u64) -> u64 {
         let value = self.first.wrapping_add(self.step.wrapping_mul(launch));
         match self.target {
@@ -125,13 +126,13 @@ impl SyncRecord {
         }
     }
 
-    /// Returns true if the value of each launch is another one.
+    /// Returns true if the value differs from launch to launch.
     pub(crate) fn advances(&self) -> bool {
         self.step != 0 && !matches!(self.target, Target::Semaphore { counts: false, .. })
     }
 
-    /// Returns the value of a launch that must be ahead of that of the launch before: `None` for writes to memory, which may be
-    /// anything, and for semaphores without a value.
+    /// Returns the launch's value if it must be ahead of the previous launch's. `None` for writes to memory,
+    /// which may have any value, and for semaphores without a value.
     pub(crate) fn due(
         &self,
         emission: &Emission<'_>,
@@ -164,14 +165,14 @@ impl SyncRecord {
     }
 }
 
-/// A flag or a semaphore, by its address or handle.
+/// A flag by its address, or a semaphore by its handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Memory(Width, u64),
     Semaphore(RawSemaphore),
 }
 
-/// A value that a launch waits for, or signals.
+/// A value that a launch waits for or signals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     waits: bool,
@@ -180,12 +181,12 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// Returns true if both are waits for one flag or semaphore, or signals of one.
+    /// Returns true if both wait for the same flag or semaphore, or both signal the same one.
     pub fn is_of(&self, other: &Due) -> bool {
         (self.waits, self.place) == (other.waits, other.place)
     }
 
-    /// Returns true if the value is ahead of that of an earlier one of the same flag or semaphore.
+    /// Returns true if the value is ahead of `earlier`, a value of the same flag or semaphore.
     pub fn is_ahead_of(&self, earlier: &Due) -> bool {
         match self.place {
             Place::Memory(width, _) => is_behind(width, earlier.value, self.value),
@@ -194,7 +195,7 @@ impl Due {
     }
 }
 
-/// The parameters of a node.
+/// The parameters of a flag's or semaphore's node.
 pub(super) enum SyncNode {
     Value(ValueOperation),
     Semaphore(SemaphoreOperation),

@@ -1,11 +1,12 @@
-//! The matrices that cuBLASLt is given stand for the product: its documented meaning, computed here, against the layouts.
+//! Checks that the matrices passed to cuBLASLt stand for the product: computes cuBLASLt's documented meaning
+//! from the layouts.
 
 use super::Problem;
 use crate::blas::element::Kind;
 use crate::blas::kernels::Kinds;
 use crate::blas::product::{Matrix, Order, Product};
 
-/// A column-major element, as cuBLASLt reads a matrix: transposed or not.
+/// The index of an element as cuBLASLt reads a column-major matrix, transposed or not.
 fn element(matrix: &Matrix, transposed: bool, member: u32, i: u32, j: u32) -> u64 {
     let (i, j) = if transposed { (j, i) } else { (i, j) };
     let (rows, columns) = matrix.lines();
@@ -65,7 +66,7 @@ fn the_factors_are_those_of_the_product_in_every_layout() {
     }
 }
 
-/// Returns the elements of a member up to the last that vectors of so many bytes reach, each aligned and begun in a line.
+/// Returns the number of elements of a batch member up to the last one that aligned vectors of `vector` bytes reach.
 fn reached(matrix: &Matrix, size: u64, vector: u64) -> u64 {
     let (side, lines) = matrix.lines();
     let side = (u64::from(side) * size).next_multiple_of(vector) / size;
@@ -97,7 +98,8 @@ fn no_vector_crosses_the_end_of_a_matrix() {
                         ] {
                             assert!(told.is_power_of_two() && told <= addresses && told >= kinds.alignment());
                             narrowed += u32::from(told < addresses);
-                            // An algorithm reads vectors of at most what it is told and what divides the leading dimension.
+                            // An algorithm reads vectors no wider than the given alignment and the alignment
+                            // of the leading dimension.
                             let steps = u64::from(matrix.leading) * size;
                             let vector = told.min(32).min(1 << steps.trailing_zeros()).max(size);
                             assert_eq!(reached(&matrix, size, vector), matrix.len(1), "{vector}: {matrix:?}");
@@ -114,16 +116,16 @@ fn no_vector_crosses_the_end_of_a_matrix() {
 
 #[test]
 fn a_line_that_ends_within_a_vector_is_told() {
-    // Rows of 17 elements of 2 bytes, 20 from one to the next: the last ends 2 bytes behind a multiple of 4.
+    // Rows of 17 elements of 2 bytes with a stride of 20: the last row ends 2 bytes after a multiple of 4.
     let kinds = Kinds { factors: Kind::BF16, result: Kind::F32 };
     let product = Product::row_major(2, 17, 2).ldb(20);
     let problem = Problem::of(&product, kinds, false, 0);
     assert_eq!(problem.factors()[0].0.name, "b");
     assert_eq!(problem.alignments(256)[..2], [2, 8]);
-    // As many columns as the leading dimension says: cuBLASLt knows it.
+    // As many columns as the leading dimension: cuBLASLt knows the end.
     let product = Product::row_major(2, 20, 2).ldb(24);
     assert_eq!(Problem::of(&product, kinds, false, 0).alignments(256)[0], 8);
-    // Members at odd distances.
+    // Batch members with odd strides.
     let product = Product::row_major(32, 32, 32).batch_strided(2, 1024, 1025, 1024);
     assert_eq!(Problem::of(&product, kinds, false, 0).alignments(256), [2, 256, 256, 256]);
 }
