@@ -1,8 +1,9 @@
-//! Data-parallel training on two devices in one graph: each has half of the samples and all weights, and the gradients of a layer become
-//! their mean, by NCCL, while those of the layers before it are computed. Compared with plain Rust over all samples.
+//! Data-parallel training on two devices in one graph. Each device has half of the samples and all weights. NCCL
+//! averages the gradients of a layer while those of the layers before it are computed. Compared with plain Rust over
+//! all samples.
 //!
-//! `cargo run --features nccl --example 18_data_parallel`. Without two devices and NCCL, it runs on two simulated devices, with the
-//! library of cuweave's tests in the place of NCCL.
+//! `cargo run --features nccl --example 18_data_parallel`. Without two devices and NCCL, it runs on two simulated
+//! devices, with the library of cuweave's tests in place of NCCL.
 
 use std::error::Error;
 use std::process::Command;
@@ -50,7 +51,7 @@ unsafe extern "ptx-kernel" {
     fn descend(w: &mut [f32; n], dw: &[f32; n], rate: f32, n: u32);
 }
 
-/// The weights of a layer, and what it makes of the samples.
+/// The weights of a layer, and its results for the samples.
 #[cuweave::arguments]
 struct Layer {
     samples: u32,
@@ -69,8 +70,8 @@ struct Replica {
     target: &[f32; samples * width],
 }
 
-/// A step of one device. Nothing here says what runs at the same time: an all-reduce needs the gradient in front of it, and the gradients
-/// of the layers before need no all-reduce.
+/// One step on one device. The program does not say what runs at the same time. An all-reduce needs its gradient, but
+/// the gradients of the layers before need no all-reduce.
 #[cuweave::graph]
 fn replica_step(samples: u32, width: u32, rate: f32, comm: &Communicator, replica: Replica<'_>) {
     let (n, square, last) = (samples * width, width * width, replica.layers.len() - 1);
@@ -101,7 +102,7 @@ fn replica_step(samples: u32, width: u32, rate: f32, comm: &Communicator, replic
     }
 }
 
-/// A step of all devices.
+/// One step on all devices.
 #[cuweave::graph(devices = d)]
 fn step(d: u32, samples: u32, width: u32, rate: f32, comm: &Communicator, replicas: &[Replica<'_>]) {
     for (i, replica) in replicas.iter().enumerate() {
@@ -177,7 +178,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same step in plain Rust, over the samples of all devices. Returns the error before it.
+/// The same step in plain Rust, over the samples of all devices. Returns the error before the step.
 fn plain_step(weights: &mut [Vec<f64>], x: &[f32], target: &[f32]) -> f64 {
     let samples = x.len() / WIDTH;
     let mut values: Vec<Vec<f64>> = vec![x.iter().copied().map(f64::from).collect()];
@@ -205,7 +206,7 @@ fn plain_step(weights: &mut [Vec<f64>], x: &[f32], target: &[f32]) -> f64 {
     error
 }
 
-/// Runs the example again on two simulated devices. The library in the place of NCCL is built beside the examples.
+/// Runs the example again on two simulated devices. The library that replaces NCCL is built beside the examples.
 fn on_simulated_devices() -> Result<(), Box<dyn Error>> {
     const AGAIN: &str = "CUWEAVE_SIM_DEVICES";
     if std::env::var(AGAIN).is_ok_and(|count| count == DEVICES.to_string()) {
