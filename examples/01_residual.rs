@@ -1,4 +1,5 @@
-//! `out = x + relu(w · x)`: the smallest whole program. One graph function, built, instantiated, launched, checked.
+//! The smallest whole program: builds, instantiates and launches one graph function, `out = x + relu(w · x)`, and
+//! checks the result.
 
 use std::error::Error;
 

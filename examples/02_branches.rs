@@ -1,5 +1,5 @@
-//! 16 independent branches, joined at the end. The program does not declare them independent: the compiler proves that
-//! they access disjoint buffers and disjoint slices, so the graph is 16 wide. The depth in the report shows it.
+//! 16 independent branches with a join at the end. The program does not declare them independent. The compiler proves
+//! that they access disjoint buffers and disjoint slices, so the graph is 16 wide, as the depth in the report shows.
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ unsafe extern "ptx-kernel" {
     fn sum_rows(rows: &[f32; count * n], out: &mut [MaybeUninit<f32>; n], count: u32, n: u32);
 }
 
-/// Each branch computes in a temporary of its own and leaves its result in a row of `rows`.
+/// Each branch computes in its own temporary and writes its result to one row of `rows`.
 #[cuweave::graph]
 fn branches(n: u32, out: &mut [f32; n]) {
     let rows = alloc::<f32>(16 * n);

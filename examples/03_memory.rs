@@ -1,5 +1,5 @@
-//! Allocations that graphs make, keep, hand over and free: what CUDA's own samples `graphMemoryNodes` and
-//! `graphMemoryFootprint` show, written as graph functions.
+//! Allocations that graphs make, return, take over and free. The program shows the same cases as CUDA's samples
+//! `graphMemoryNodes` and `graphMemoryFootprint`, as graph functions:
 //!
 //! 1. memory that is allocated and freed inside one graph;
 //! 2. memory that leaves the graph, freed when its owner is dropped;
@@ -20,7 +20,7 @@ unsafe extern "ptx-kernel" {
     fn shift(x: &mut [i32; n], by: i32, n: u32);
 }
 
-/// The square's buffer lives from its alloc node to the free node that the compiler places after the copy.
+/// The buffer of the square lives from its alloc node to the free node, which the compiler inserts after the copy.
 #[cuweave::graph]
 fn freed_inside(n: u32, x: &[i32; n], out: &mut [i32; n]) {
     let square = alloc::<i32>(n);
@@ -36,7 +36,7 @@ fn producer(n: u32, x: &[i32; n]) -> [i32; n] {
     square
 }
 
-/// Takes over what `producer` returned, and frees it.
+/// Takes over the allocation that `producer` returned, and frees it.
 #[cuweave::graph]
 fn consumer(n: u32, square: [i32; n], out: &mut [i32; n]) {
     shift[per_item(n)](&mut square, 1, n);
@@ -81,7 +81,7 @@ fn dropped(setup: &Setup) -> Result<(), Box<dyn Error>> {
     let x = stream.clone_htod(x_host)?;
     let mut exec = producer(ctx, *n, &x)?.instantiate()?;
     for _ in 0..3 {
-        // While `square` lives the exec is borrowed: a second launch does not compile.
+        // `square` borrows the exec, so a second launch does not compile while it lives.
         let square = exec.launch(stream)?;
         let got = stream.clone_dtoh(&square)?;
         check("freed when its owner is dropped", &got, x_host, 0)?;
@@ -94,7 +94,7 @@ fn taken_over(setup: &Setup) -> Result<(), Box<dyn Error>> {
     let x = stream.clone_htod(x_host)?;
     let mut out = stream.alloc_zeros::<i32>(x_host.len())?;
     let mut first = producer(ctx, *n, &x)?.instantiate()?;
-    // The second graph is built from the description of the output: its address and length are known already.
+    // The second graph is built from the description of the output, which has its address and length.
     let mut second = consumer(ctx, *n, first.output(), &mut out)?.instantiate()?;
     for _ in 0..3 {
         let square = first.launch(stream)?;

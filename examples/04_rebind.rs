@@ -1,5 +1,5 @@
-//! One exec, launched again and again with another input and another position: a cache that grows by a row a launch.
-//! The setters change only the nodes that use the argument; nothing is captured or built again.
+//! Launches one exec many times, each time with another input and another position. A cache grows by one row per
+//! launch. The setters change only the nodes that use the argument. Nothing is captured or built again.
 
 use std::error::Error;
 
@@ -19,7 +19,7 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// `pos` reaches no length, so it can change from launch to launch; `rows` and `width` cannot.
+/// No length depends on `pos`, so it can change from launch to launch. `rows` and `width` cannot.
 #[cuweave::graph]
 fn step(
     pos: u32,
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cache = stream.alloc_zeros::<f32>((rows * width) as usize)?;
     let out = stream.alloc_zeros::<f32>(width as usize)?;
 
-    // The cache and the result are owned by the exec, the input is borrowed.
+    // The exec owns the cache and the result, and borrows the input.
     let mut exec = step(&ctx, 0, rows, width, &inputs[0], cache, out)?.instantiate()?;
     let mut sums = vec![0.0_f32; width as usize];
     for (pos, x) in inputs.iter().enumerate() {

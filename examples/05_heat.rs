@@ -1,7 +1,8 @@
-//! The heat equation on a square: a graph of 100 time steps, launched 10 times, against the exact decay of a mode.
+//! The heat equation on a square: launches a graph of 100 time steps 10 times, and compares with the exact decay of a
+//! mode.
 //!
-//! The mode `sin(πx) sin(πy)` is an eigenvector of the five-point Laplacian, so that each explicit step multiplies it
-//! by `1 - 8 r sin²(π h / 2)`, exactly; and in the limit of small h it decays by `exp(-2 π² t)`.
+//! The mode `sin(πx) sin(πy)` is an eigenvector of the five-point Laplacian. So each explicit step multiplies it by
+//! exactly `1 - 8 r sin²(π h / 2)`. In the limit of small h it decays by `exp(-2 π² t)`.
 
 use std::error::Error;
 use std::f64::consts::PI;
@@ -14,7 +15,7 @@ unsafe extern "ptx-kernel" {
     fn heat_step(u: &[f32; n * n], next: &mut [MaybeUninit<f32>; n * n], r: f32, n: u32);
 }
 
-/// 100 steps: 50 from `u` into a temporary, 50 back.
+/// 100 steps: 50 from `u` into a temporary, and 50 back.
 #[cuweave::graph]
 fn hundred_steps(n: u32, r: f32, u: &mut [f32; n * n]) {
     let next = alloc::<f32>(n * n);

@@ -1,4 +1,4 @@
-//! A 12-layer perceptron on 64 samples, its weights and biases in arrays of buffers indexed by a loop.
+//! A 12-layer perceptron on 64 samples. A loop indexes the arrays of buffers with the weights and biases.
 
 use std::error::Error;
 
@@ -18,7 +18,7 @@ unsafe extern "ptx-kernel" {
     fn bias_relu(y: &mut [f32; samples * width], b: &[f32; width], samples: u32, width: u32);
 }
 
-/// Two layers a turn: from `a` into `b` and back.
+/// Each iteration computes two layers: from `a` into `b`, and back.
 #[cuweave::graph]
 fn perceptron(
     samples: u32,

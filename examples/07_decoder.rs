@@ -1,5 +1,5 @@
-//! A decoder of as many layers as are loaded, each a record of its weights and its cache. Prefill and decode bind the same
-//! caches, and the host picks the tokens between launches.
+//! A decoder whose number of layers is known only at run time. Each layer is a record of its weights and its cache.
+//! Prefill and decode bind the same caches, and the host picks the tokens between launches.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -35,14 +35,14 @@ struct Layer {
     cache: &mut [f32; rows * n],
 }
 
-/// One layer: the mean of the values of all positions so far, then a perceptron, each added to what came in.
+/// One layer: the mean of the values of all positions so far, then a perceptron. Each is added to its input.
 #[cuweave::graph]
 fn block(n: u32, pos: u32, layer: Layer<'_>, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
     let value = alloc::<f32>(n);
     let mixed = alloc::<f32>(n);
     let residual = alloc::<f32>(n);
     matvec[per_item(n)](&layer.value, &x, &mut value, n);
-    // The range moves with `set_pos`: in every layer's copy the address of the destination.
+    // `set_pos` moves the range: it changes the destination address of the copy in every layer.
     copy(&value, &mut layer.cache[pos * n..(pos + 1) * n]);
     mean[per_item(n)](&layer.cache, &mut mixed, pos, layer.rows, n);
     matvec[per_item(n)](&layer.output, &mixed, &mut value, n);
@@ -56,7 +56,7 @@ fn block(n: u32, pos: u32, layer: Layer<'_>, x: &[f32; n], out: &mut [MaybeUnini
     add[per_item(n)](&residual, &down, &mut out, n);
 }
 
-/// All layers at one position: as many as there are when the graph is built.
+/// All layers at one position. Their number is fixed when the graph is built.
 #[cuweave::graph]
 fn forward(n: u32, pos: u32, layers: &[Layer<'_>], x: &[f32; n]) -> [f32; n] {
     let h = alloc::<f32>(n);
@@ -69,7 +69,7 @@ fn forward(n: u32, pos: u32, layers: &[Layer<'_>], x: &[f32; n]) -> [f32; n] {
     h
 }
 
-/// The positions of a prompt, and the logits of the token after it.
+/// Processes the positions of a prompt, and computes the logits of the next token.
 #[cuweave::graph]
 fn prefill(
     n: u32,
@@ -87,7 +87,7 @@ fn prefill(
     }
 }
 
-/// One position, and the logits of the next token.
+/// Processes one position, and computes the logits of the next token.
 #[cuweave::graph]
 fn decode(n: u32, pos: u32, layers: &[Layer<'_>], head: &[f32; n * n], x: &[f32; n], logits: &mut [f32; n]) {
     let h = forward(n, pos, &layers, &x);
@@ -120,7 +120,7 @@ struct Plain {
     n: usize,
     weights: Vec<f32>,
     head: Vec<f32>,
-    /// The values of each layer, a row for each position so far.
+    /// The values of each layer, one row per position so far.
     cache: Vec<Vec<Vec<f64>>>,
 }
 
@@ -205,7 +205,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bound = || loaded.iter().map(|layer| layer.bound(n, rows)).collect::<Vec<Layer<'_>>>();
         let head = stream.clone_htod(&head_host)?;
         let prompt = stream.clone_htod(&prompt_tokens.map(row).concat())?;
-        // Both graphs bind these: each launch comes after all earlier ones that conflict with it.
+        // Both graphs bind these buffers. Each launch comes after all earlier launches that conflict with it.
         let logits = Buffer::<f32>::zeros(&stream, d)?;
         let x = Buffer::<f32>::zeros(&stream, d)?;
 

@@ -1,4 +1,4 @@
-//! A network whose layers come from a description that is read when the program runs, built by a `Builder`.
+//! A `Builder` makes the graph of a network whose description is read when the program runs.
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ unsafe extern "ptx-kernel" {
     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// A network as it stands in a file: a layer a word, and brackets around layers whose result is added to their input.
+/// The description of a network: one word per layer, and brackets around layers whose result is added to their input.
 const NETWORK: &str = "dense relu [ dense relu [ dense relu ] dense ] relu dense [ dense relu ]";
 
 /// The parts of a network.
@@ -74,7 +74,7 @@ fn build(
     Ok(h)
 }
 
-/// The same in plain Rust.
+/// The same network in plain Rust.
 fn plain(weights: &[Vec<f32>], layers: &[Layer], x: &[f64]) -> Vec<f64> {
     let mut h = x.to_vec();
     for layer in layers {
@@ -118,7 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut exec = graph.instantiate()?;
 
     for (at, input) in inputs.iter().enumerate() {
-        // The exec owns the input that is set, and gives the one before back behind the last launch.
+        // The exec owns the new input, and frees the previous one after the last launch that uses it.
         exec.set_buffer(&x, stream.clone_htod(input)?)?;
         let launched = exec.launch(&stream)?;
         let got = stream.clone_dtoh(&launched.output::<f32>(y)?)?;

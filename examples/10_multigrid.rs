@@ -1,5 +1,5 @@
-//! A V-cycle of multigrid with as many levels as the size has: a list of records, one for each level, which one loop walks
-//! down and another, `.rev()`, up again. Compared with plain Rust, which recurses.
+//! A V-cycle of multigrid whose number of levels depends on the size. Each level is a record in a list. One loop
+//! walks down the list, and another, with `.rev()`, walks up again. Compared with recursive plain Rust.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ unsafe extern "ptx-kernel" {
     fn correct(coarse: &[f32; half * half], u: &mut [f32; n * n], half: u32, n: u32);
 }
 
-/// A grid of n x n inner points, h apart: `u` is to solve `-Δu = f`.
+/// A grid of n x n inner points at distance h. `u` approximates the solution of `-Δu = f`.
 #[cuweave::arguments]
 struct Level {
     n: u32,
@@ -25,7 +25,7 @@ struct Level {
     f: &mut [f32; n * n],
 }
 
-/// Two sweeps, there and back.
+/// Two sweeps: from `u` into a temporary, and back.
 #[cuweave::graph]
 fn relax(level: Level<'_>) {
     let n = level.n;
@@ -82,7 +82,7 @@ impl Plain {
         if inside(x) && inside(y) { self.u[y as usize * self.n + x as usize] } else { 0.0 }
     }
 
-    /// Returns a value at each point, made of the point's number, its place and the sum of its neighbours.
+    /// Returns a value at each point, computed from the point's number, its position and the sum of its neighbours.
     fn map(&self, value: impl Fn(usize, f64) -> f64) -> Vec<f64> {
         let point = |i: usize| {
             let (x, y) = ((i % self.n) as isize, (i / self.n) as isize);
@@ -140,7 +140,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stream = ctx.new_stream()?;
 
     for n in [2_u32, 31, 47] {
-        // Halved until a grid has one or two points a side.
+        // Halved until a grid has one or two points per side.
         let sizes: Vec<u32> =
             std::iter::successors(Some(n), |n| Some((n - 1) / 2).filter(|half| *half > 0)).collect();
         let points = (n * n) as usize;

@@ -1,6 +1,8 @@
-//! Causal attention with several heads: products by cuBLASLt and a softmax of our own, in one graph, compared with plain Rust.
+//! Causal attention with several heads in one graph: products by cuBLASLt and a custom softmax. Compared with plain
+//! Rust.
 //!
-//! `cargo run --features blas --example 11_attention`. Where cuBLAS cannot be loaded the products run on kernels of cuweave's.
+//! `cargo run --features blas --example 11_attention`. If cuBLAS cannot be loaded, cuweave's own kernels
+//! compute the products.
 
 use std::error::Error;
 
@@ -9,14 +11,14 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("kernels/attention.ptx")]
 unsafe extern "ptx-kernel" {
-    /// softmax(scale * scores) of each row of each head, over the positions up to the row's.
+    /// softmax(scale * scores) of each row of each head, over the positions up to that of the row.
     fn causal_softmax(scores: &mut [f32; heads * n * n], scale: f32, heads: u32, n: u32);
 }
 
 /// out = x + attention(x): `n` positions of `heads * d` numbers, all matrices row-major.
 ///
-/// The queries, keys and values of a position lie side by side in a row of `3 * heads * d`, and in each of the three the heads: the
-/// products of all heads are batches whose members lie `d` elements apart.
+/// The queries, keys and values of a position are side by side in a row of `3 * heads * d`, and in each of the three
+/// the heads are side by side. So the products of all heads are batches whose members are `d` elements apart.
 #[cuweave::graph]
 fn attention(
     n: u32,
@@ -33,7 +35,7 @@ fn attention(
     let qkv = alloc::<f32>(n * (3 * width));
     matmul_bias(&blas, &x, &wqkv, &bias, &mut qkv, Product::row_major(n, 3 * width, width));
 
-    // scores = q · kᵀ, a matrix for each head.
+    // scores = q · kᵀ, one matrix per head.
     let scores = alloc::<f32>(heads * n * n);
     let by_heads = Product::row_major(n, n, d).b_transposed().lda(3 * width).ldb(3 * width);
     matmul(
@@ -66,7 +68,7 @@ fn product(a: &[f64], b: &[f64], k: usize) -> Vec<f64> {
     (0..a.len() / k).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| element(i, j)).collect()
 }
 
-/// The same in plain Rust.
+/// The same attention in plain Rust.
 fn plain(n: usize, heads: usize, d: usize, [x, wqkv, bias, wout]: [&[f64]; 4]) -> Vec<f64> {
     let width = heads * d;
     let mut qkv = product(x, wqkv, width);

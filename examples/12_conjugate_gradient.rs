@@ -1,5 +1,5 @@
-//! Conjugate gradients to a tolerance: the loop runs on the device, which decides after each turn, with no host in between.
-//! Compared with plain Rust.
+//! Conjugate gradients to a tolerance. The loop runs on the device, which decides after each iteration without the
+//! host. Compared with plain Rust.
 
 use std::error::Error;
 
@@ -56,7 +56,7 @@ fn solve(
     }
 }
 
-/// The residual of x = 0, the first direction, and the square of the residual.
+/// Returns the residual of x = 0, the first direction, and the square of the residual.
 #[cuweave::graph]
 fn residual(n: u32, b: &[f32; n]) -> ([f32; n], [f32; n], [f32; 1]) {
     let r = alloc::<f32>(n);
@@ -68,7 +68,7 @@ fn residual(n: u32, b: &[f32; n]) -> ([f32; n], [f32; n], [f32; 1]) {
     (r, p, rr)
 }
 
-/// The same in plain Rust, in double precision. Returns x and the number of turns.
+/// The same in plain Rust, in double precision. Returns x and the number of iterations.
 fn plain(diagonal: f64, limit: f64, b: &[f64]) -> (Vec<f64>, u32) {
     let n = b.len();
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };

@@ -1,7 +1,8 @@
-//! Which statement of a graph is slow? A profile tells: one of these twelve layers has a cache that is much longer than those of the
+//! Finds the slow statement of a graph by a profile. One of the twelve layers has a much longer cache than the
 //! others, which no line of the program shows.
 //!
-//! usage: `13_profile [FOLDER]`, which receives `graph.html`, `profile.svg` and `profile.json`, a trace that <https://ui.perfetto.dev> opens
+//! usage: `13_profile [FOLDER]`. Writes `graph.html`, `profile.svg` and `profile.json` into the folder. The last is a
+//! trace for <https://ui.perfetto.dev>.
 
 use std::error::Error;
 use std::path::Path;
@@ -32,7 +33,7 @@ struct Layer {
     cache: &[f32; rows * n],
 }
 
-/// Adds two products and the mean of a cache to what came in.
+/// Adds two products and the mean of a cache to the input.
 #[cuweave::graph]
 fn block(n: u32, layer: Layer<'_>, x: &mut [f32; n]) {
     let gate = alloc::<f32>(n);
@@ -76,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut x = stream.clone_htod(&vec![1.0f32; width])?;
 
     let mut exec = model(&ctx, n, layers, &mut x)?.instantiate()?;
-    // Runs the graph: 20 times as it is, and 20 times with its nodes one after the other.
+    // Runs the graph 20 times unchanged, and 20 times with its nodes one after the other.
     let profile = exec.profile(&stream, 20)?;
     println!("{profile}");
     let slowest = profile.slowest();
@@ -91,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("`{}` is slower than the long cache", slowest[0].name).into());
     }
     drop(exec);
-    // Each of the 40 launches doubles, twelve times.
+    // Each of the 40 launches doubles the value twelve times.
     let sum: f32 = stream.clone_dtoh(&x)?.iter().sum();
     if sum.is_nan() {
         return Err("the activations are no numbers".into());

@@ -1,5 +1,5 @@
-//! A thermostat: in the middle of each launch the host reads a row of a plate, keeps a log, and heats the row where it is too
-//! cold, by a host statement on pinned memory. Compared with plain Rust.
+//! A thermostat. In the middle of each launch, a host statement on pinned memory reads a row of a plate, keeps a log,
+//! and heats the row if it is too cold. Compared with plain Rust.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ fn regulate(log: &Log, row: &mut [f32], target: f32) {
     }
 }
 
-/// 20 steps, and the thermostat between them and the next launch's.
+/// 20 steps, and then the thermostat, before the steps of the next launch.
 #[cuweave::graph]
 fn regulated(n: u32, r: f32, target: f32, log: &Log, u: &mut [f32; n * n], row: &mut Pinned<[f32; n]>) {
     let next = alloc::<f32>(n * n);
@@ -41,7 +41,7 @@ fn regulated(n: u32, r: f32, target: f32, log: &Log, u: &mut [f32; n * n], row: 
     copy(&row, &mut u[middle * n..(middle + 1) * n]);
 }
 
-/// The same on the host.
+/// The same steps on the host.
 fn reference(n: usize, r: f32, target: f32, launches: usize) -> Vec<f32> {
     let log = Log::default();
     let mut u = vec![0.0_f32; n * n];
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (n, r, target, launches) = (33_u32, 0.2_f32, 0.4_f32, 16);
     let mut u = stream.alloc_zeros::<f32>((n * n) as usize)?;
     #[allow(unsafe_code)]
-    // SAFETY: each launch copies to it before the host reads it.
+    // SAFETY: each launch copies to the memory before the host reads it.
     let mut row = unsafe { ctx.alloc_pinned::<f32>(n as usize) }?;
     let log = Arc::new(Log::default());
 
@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..launches {
         exec.launch(&stream)?;
     }
-    // A panic of the host statement would be the error here.
+    // If the host statement panicked, this call returns the error.
     exec.synchronize()?;
     drop(exec);
 

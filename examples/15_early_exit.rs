@@ -1,6 +1,6 @@
-//! Decoding with an early exit: each token is picked behind one layer, and only where the first one does not lead by far does the device
-//! run the deep layers, by an `if`. The whole text is one launch, by a `while` that ends with the token 0 or at a limit. Compared with
-//! plain Rust.
+//! Decoding with an early exit. Each token is picked after one layer. Only if the best token does not lead by far,
+//! the device runs the deep layers, by an `if`. The whole text is one launch, by a `while` that ends with the token 0
+//! or at a limit. Compared with plain Rust.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("kernels/early_exit.ptx")]
 unsafe extern "ptx-kernel" {
-    /// h = (state, turned by one, + the row of the table for the last token) mod 16
+    /// h = (state, rotated by one, + the row of the table for the last token) mod 16
     fn remember(
         table: &[f32; vocabulary * d],
         token: &[u32; 1],
@@ -35,7 +35,7 @@ unsafe extern "ptx-kernel" {
         lead: f32,
         vocabulary: u32,
     );
-    /// Adds the token to the text, and counts it; go = it does not end the text
+    /// Appends the token to the text, and counts it; go = it does not end the text
     fn append(
         token: &[u32; 1],
         unsure: &[u32; 1],
@@ -57,7 +57,7 @@ struct Model {
     heads: [&[f32; vocabulary * d]; 2],
 }
 
-/// Continues a text behind `token`. `counts` are the tokens, and those of the deep layers.
+/// Continues a text after `token`. `counts` are the number of tokens, and of tokens picked by the deep layers.
 #[cuweave::graph]
 fn decode(
     most: u32,
@@ -115,7 +115,7 @@ impl Weights {
         let mut state = 12_345_u32;
         let mut numbers = |count: usize, most: i32| -> Vec<f32> {
             let mut next = || {
-                // A step of a linear congruential generator, of which the upper bits are used.
+                // A step of a linear congruential generator; only the upper bits are used.
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 ((state >> 16) as i32 % (2 * most + 1) - most) as f32
             };
@@ -135,7 +135,7 @@ impl Weights {
         w.chunks(self.d).map(|own| (row(own) / 8.0).floor().clamp(0.0, 15.0)).collect()
     }
 
-    /// The best token, and how far it leads.
+    /// Returns the best token, and its lead over the next one.
     fn pick(&self, head: &[f32], x: &[f32]) -> (u32, f32) {
         let scores = head.chunks(self.d).map(|own| own.iter().zip(x).map(|(w, x)| w * x).sum::<f32>());
         let scores: Vec<f32> = scores.collect();
@@ -145,7 +145,7 @@ impl Weights {
         (at as u32, best - others.map(|(_, &score)| score).fold(f32::MIN, f32::max))
     }
 
-    /// The same as the graph function in plain Rust: the text, and the number of deep tokens.
+    /// The graph function in plain Rust. Returns the text, and the number of tokens picked by the deep layers.
     fn decode(&self, mut token: u32, lead: f32) -> (Vec<u32>, u32) {
         let (mut state, mut text, mut deep) = (vec![0.0_f32; self.d], Vec::new(), 0);
         for _ in 0..48 {
@@ -206,7 +206,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         deep_ones += deep;
     }
     println!(
-        "{vocabulary} texts of {tokens} tokens, of which {ended} end before the limit; {deep_ones} tokens took the deep layers"
+        "{vocabulary} texts of {tokens} tokens, of which {ended} end before the limit; \
+         {deep_ones} tokens took the deep layers"
     );
     assert!(deep_ones > 0 && (deep_ones as usize) < tokens && ended > 0 && ended < vocabulary as usize);
     Ok(())

@@ -1,5 +1,5 @@
-//! A plate that host and device share: the device computes steps of the heat equation, the host looks at the plate between
-//! launches and moves a flame, all in managed memory. Compared with plain Rust.
+//! A plate in managed memory, which host and device share. The device computes steps of the heat equation. Between
+//! launches the host reads the plate and moves a flame. Compared with plain Rust.
 
 use std::error::Error;
 
@@ -13,7 +13,7 @@ unsafe extern "ptx-kernel" {
     fn heat_step(u: &[f32; n * n], next: &mut [MaybeUninit<f32>; n * n], r: f32, n: u32);
 }
 
-/// Two steps. The plate is on the device before they run; what `last` held does not matter.
+/// Two steps. The plate is moved to the device before they run. The old contents of `last` do not matter.
 #[cuweave::graph]
 fn steps(n: u32, r: f32, #[prefetch(device)] u: &mut [f32; n * n], #[discard] last: &mut [f32; n * n]) {
     let next = alloc::<f32>(n * n);

@@ -1,8 +1,9 @@
-//! Data-parallel training on two devices in one graph: each has half of the samples and all weights, and the gradients of a layer become
-//! their mean, by NCCL, while those of the layers before it are computed. Compared with plain Rust over all samples.
+//! Data-parallel training on two devices in one graph. Each device has half of the samples and all weights. NCCL
+//! averages the gradients of a layer while those of the layers before it are computed. Compared with plain Rust over
+//! all samples.
 //!
-//! `cargo run --features nccl --example 18_data_parallel`. Without two devices and NCCL, it runs on two simulated devices, with the
-//! library of cuweave's tests in the place of NCCL.
+//! `cargo run --features nccl --example 18_data_parallel`. Without two devices and NCCL, it runs on two simulated
+//! devices, with the library of cuweave's tests in place of NCCL.
 
 use std::error::Error;
 use std::process::Command;
