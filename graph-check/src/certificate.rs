@@ -169,6 +169,7 @@ pub struct Plan {
     pub places: Vec<Place>,
     /// The nodes.
     pub nodes: Vec<Node>,
+    /// The edges.
     pub edges: Vec<Edge>,
 }
 

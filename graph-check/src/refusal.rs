@@ -45,6 +45,7 @@ pub enum Rule {
 /// A violated rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
+    /// The rule.
     pub rule: Rule,
     /// Names the statements, nodes or memories that violate the rule.
     pub message: String,

@@ -1,5 +1,5 @@
-//! Launches in bodies of conditions on the device: batched, fused, overlapped and in lanes, with the results of the launches as they
-//! are written.
+//! Launches in bodies of device-side conditionals: batched, fused, overlapped and in lanes. The results must equal
+//! those of the launches as written.
 
 use cuweave::prelude::*;
 use cuweave::report::{Report, WhyApart};
@@ -456,7 +456,7 @@ fn meaning(by: u32, which: u32, turns: u32) -> ([u32; 4], u32) {
 fn has_the_nodes_of_its_version() {
     let device = alone();
     let version = std::env::var("CUWEAVE_SIM_VERSION").unwrap_or_default();
-    // The loop, the arms of the `match`, the arms of the `if`.
+    // The loop, the arms of the `match`, and the arms of the `if`.
     let nodes = match version.as_str() {
         "12.4" => 1 + 3 + 2,
         "12.8" | "12.9" => 1 + 1 + 2,
@@ -470,7 +470,7 @@ fn has_the_nodes_of_its_version() {
             let graph =
                 everything(&device.ctx, N, 3, &mut x, &mut y, &which_arm, &mut turns).expect("it builds");
             let report = graph.report();
-            // A setter for each statement, and that behind the loop.
+            // A setter kernel for each statement, and one at the end of the loop body.
             assert_eq!((report.conditions, report.setters), (nodes, 4), "{version}: {report}");
             assert!(report.batches.len() >= 2, "{report}");
             let mut exec = graph.instantiate().expect("it instantiates");
@@ -495,8 +495,8 @@ fn the_version_of_the_driver_decides_about_nodes() {
     }
 }
 
-/// Each call fails once: the graph is built with the launches as they are written, or the error names the call. A setter that fails
-/// leaves the exec as it was, or broken, and never with wrong values.
+/// Lets each call fail once: either the graph is built with the launches as written, or the error names the call.
+/// If a setter fails, the exec is unchanged or broken, but never has wrong values.
 #[test]
 fn every_call_around_bodies_with_batches_may_fail() {
     let Some(device) = simulated_alone() else { return };
@@ -519,7 +519,7 @@ fn every_call_around_bodies_with_batches_may_fail() {
                 Ok::<_, cuweave::Error>(report)
             })();
             let left = cuweave_sim::clear_faults().expect("the simulated driver");
-            // The context keeps an error of a call whose failure nobody was told.
+            // The context keeps an error that was not returned to anyone.
             let _ = device.ctx.check_err();
             match &ran {
                 Ok(report) => {

@@ -43,6 +43,7 @@ impl Gathered {
         if self.launches == 0 { 0.0 } else { sum / f64::from(self.launches) }
     }
 
+    /// Returns the mean, minimum and maximum.
     pub fn times(&self) -> Times {
         Times { mean: self.mean(self.sum), min: self.min, max: self.max }
     }

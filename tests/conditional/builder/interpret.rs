@@ -1,4 +1,4 @@
-//! Reads the programs of `conditions_random`, whose statements stand a line each, and writes them by a builder.
+//! Reads the programs of `conditions_random`, which have one statement per line, and builds them with a builder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn source(name: &str) -> (String, Vec<String>) {
     panic!("there is no program `{name}`");
 }
 
-/// Returns the index of the line that ends the block in which the lines stand.
+/// Returns the index of the line that ends the enclosing block.
 fn block(lines: &[String]) -> usize {
     let mut depth = 1;
     for (at, line) in lines.iter().enumerate() {
@@ -38,7 +38,7 @@ fn block(lines: &[String]) -> usize {
     panic!("a block has no end");
 }
 
-/// Builds a program by a builder.
+/// Builds a program with a builder.
 pub fn build<'a>(
     ctx: &Arc<CudaContext>,
     name: &str,
@@ -79,7 +79,7 @@ type Names = BTreeMap<String, Handle>;
 
 struct Reader {
     n: Scalar<u32>,
-    /// The variable of the literal loop around.
+    /// The variable of the enclosing literal loop.
     i: Option<u32>,
 }
 
@@ -123,7 +123,7 @@ impl Reader {
                 "if" => {
                     let flag = name(line);
                     let decision = if line.starts_with("if !") { !flag } else { !!flag };
-                    // The block of an `if` ends where `} else {` stands.
+                    // The block of an `if` ends at `} else {`.
                     if lines[at - 1] == "} else {" {
                         let otherwise = &lines[at..at + block(&lines[at..])];
                         at += otherwise.len() + 1;
@@ -200,7 +200,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns an expression of a length or a bound.
+    /// Returns the expression of a length or a bound.
     fn size(&self, text: &str) -> Size {
         if let Some((one, other)) = text.split_once(" * ") {
             return self.size(one) * self.size(other);

@@ -1,4 +1,4 @@
-//! Refusals of conditions by a builder: the code, the place and the text.
+//! What builders refuse about conditionals: the code, the place and the text of each error.
 
 use cuweave::Error;
 use cuweave::builder::{Builder, Handle, Order};
@@ -170,7 +170,7 @@ fn a_match_takes_all_values() {
 #[test]
 fn the_build_checks_bodies() {
     let device = alone();
-    // Elements that one arm writes are not written behind it.
+    // Elements that only one arm writes do not count as written after it.
     let (mut b, go, x) = start(&device);
     let h = b.named("h").alloc::<u32>(8);
     b.if_(&go, |b| b.fill(h.write(), 1)).expect("a body");
