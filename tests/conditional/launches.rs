@@ -39,7 +39,8 @@ macro_rules! in_every_form {
     };
 }
 
-/// Runs all forms on several schedules, and returns their reports. `launch` returns the report of a form and what it computed.
+/// Runs all forms on several schedules, and returns their reports. `launch` returns the report of a form and what
+/// it computed.
 macro_rules! each_form {
     ($name:ident, $device:ident, $expected:expr, |$form:ident| $launch:expr) => {{
         let expected = $expected;

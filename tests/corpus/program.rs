@@ -25,7 +25,8 @@ pub fn manifest(root: &str) -> String {
         "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\ncuweave = {{ path = {root:?} }}\n\n\
          [profile.dev]\ndebug = false\nincremental = false\npanic = \"abort\"\noverflow-checks = false\n\
-         debug-assertions = false\n\n[profile.dev.package.cuweave-core]\noverflow-checks = true\ndebug-assertions = true\n\n\
+         debug-assertions = false\n\n[profile.dev.package.cuweave-core]\noverflow-checks = true\ndebug-assertions \
+         = true\n\n\
          [profile.dev.package.cuweave-ptx]\nopt-level = 2\noverflow-checks = true\ndebug-assertions = true\n"
     )
 }
@@ -91,7 +92,12 @@ pub fn sources(files: &[File]) -> Vec<(String, String)> {
     }
     main.push_str(MAIN);
     for (size, align) in aggregates {
-        writeln!(main, "#[repr(C, align({align}))]\n#[derive(Clone, Copy)]\npub struct Bytes{size}Align{align}(pub [u8; {size}]);").unwrap();
+        writeln!(
+            main,
+            "#[repr(C, align({align}))]\n#[derive(Clone, Copy)]\npub struct Bytes{size}Align{align}(pub \
+            [u8; {size}]);"
+        )
+        .unwrap();
         writeln!(main, "unsafe impl DeviceRepr for Bytes{size}Align{align} {{}}").unwrap();
     }
     let list = "static ALL: &[(&str, fn(&Device) -> Result<(), Box<dyn Error>>)]";
@@ -160,7 +166,8 @@ fn graph(text: &mut String, at: usize, entry: &Entry, size: &Size) {
     let config = match size.shared {
         0 => format!("({grid}, {block})"),
         bytes => format!(
-            "cuweave::cudarc::driver::LaunchConfig {{ grid_dim: {grid}, block_dim: {block}, shared_mem_bytes: {bytes} }}"
+            "cuweave::cudarc::driver::LaunchConfig {{ grid_dim: {grid}, block_dim: {block}, shared_mem_bytes: \
+             {bytes} }}"
         ),
     };
     writeln!(text, "\n#[cuweave::graph]\nfn graph{at}({}) {{", list.join(", ")).unwrap();

@@ -102,7 +102,8 @@ fn cases() -> Vec<Case> {
         ),
         neither(
             first("ld.param.u64 %rd3, [x]; cvta.to.const.u64 %rd3, %rd3;"),
-            "it reads constant data by an address, which may be set from outside of the file: `cvta.to.const.u64`, in line 8 of the PTX",
+            "it reads constant data by an address, which may be set from outside of the file: `cvta.to.const.u64`, \
+             in line 8 of the PTX",
         ),
         alone(
             with(

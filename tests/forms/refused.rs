@@ -149,7 +149,8 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     assert_eq!((report.batches.len(), report.overlapped), (1, 0), "{report}");
     says(
         &report,
-        "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its kernels: `cuModuleLoadDataEx`",
+        "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its \
+         kernels: `cuModuleLoadDataEx`",
     );
     // First the linked code fails, then the text.
     let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);

@@ -287,7 +287,8 @@ fn two_streams_need_two_pools() {
     assert!(matches!(error, Error::StreamOfOtherPool { .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "`small` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
+        "`small` shares the arena of a pool, and is launched into another stream than the pool's: two streams need \
+         two pools"
     );
     first.launch(&device.stream).expect("it launches");
     second.launch(&other).expect("it launches");

@@ -81,7 +81,8 @@ fn a_launch_of_too_few_threads_is_an_error_that_names_them() {
     assert_eq!(
         error.to_string(),
         format!(
-            "`add` ({}:{line}): `add` leaves elements of `h` unwritten: a launch of 32 threads writes 32 of the 64 elements of its parameter `out`, and not element 32; 64 threads are needed",
+            "`add` ({}:{line}): `add` leaves elements of `h` unwritten: a launch of 32 threads writes 32 of the 64 \
+             elements of its parameter `out`, and not element 32; 64 threads are needed",
             at.file
         )
     );

@@ -66,7 +66,8 @@ fn refused(result: cuweave::Result<()>) {
     match result {
         Err(error @ Error::BuildAgain { .. }) => {
             let text = error.to_string();
-            let says = "is freed by a node of the graph, which keeps the address of the output that the graph was built for";
+            let says = "is freed by a node of the graph, which keeps the address of the output that the graph was \
+                built for";
             assert!(text.contains("`h`") || text.contains("`g`"), "{text}");
             assert!(text.contains(says) && text.ends_with(": build the graph again"), "{text}");
         }

@@ -131,7 +131,8 @@ fn blocks_whose_elements_are_not_known() {
     assert_eq!([&buffer.name, &launch.name], ["x", "gathered"]);
     assert!(!reason.is_empty());
     assert!(reason.contains("`ld.global.u32 "), "{reason}");
-    let said = " (line {}) accesses are not known: {reason}\n    help: index the buffer by sums and products of the block, the thread and scalars";
+    let said = " (line {}) accesses are not known: {reason}\n    help: index the buffer by sums and products of \
+        the block, the thread and scalars";
     let said = said.replace("{}", &launch.line.to_string()).replace("{reason}", reason);
     assert!(
         entry.to_string().ends_with(&format!("the elements of `x` that a block of `gathered`{said}")),
@@ -272,7 +273,8 @@ fn long_kernels_side_by_side() {
     assert_eq!((at.name.as_str(), entry.first.line + 1, entry.times), ("repeated", entry.second.line, 2));
     assert_eq!(
         text,
-        "`repeated` and `repeated`, 2 times: `repeated` runs beside others and may last long: fused, blocks stay where they are, on some multiprocessors more than on others"
+        "`repeated` and `repeated`, 2 times: `repeated` runs beside others and may last long: fused, blocks stay \
+         where they are, on some multiprocessors more than on others"
     );
     let report = report(&device, launched());
     assert_eq!(
@@ -382,7 +384,8 @@ fn fused_kernels_of_which_fewer_blocks_are_held() {
     assert!(matches!(entry.reason, WhyUnfused::Slower(_)));
     assert_eq!(
         text,
-        "`linear` and `sums`: of the fused kernel a multiprocessor holds 4 blocks, and 16 are needed: it takes 255 registers a thread and 256 bytes of shared memory\
+        "`linear` and `sums`: of the fused kernel a multiprocessor holds 4 blocks, and 16 are needed: it takes 255 \
+         registers a thread and 256 bytes of shared memory\
          \n    help: limit the registers by the second number of `__launch_bounds__`, or use less shared memory"
     );
 }
@@ -444,7 +447,8 @@ fn chains_that_are_cut_for_memory() {
     for entry in &report.unfused {
         assert_eq!(entry.reason, WhyUnfused::Memory { whole: 11 << 20, most: 2 << 20 }, "{report}");
     }
-    let memory = "one kernel holds the buffers of all its launches at once: temporaries would take 11 MiB, and 2 MiB at most without it";
+    let memory = "one kernel holds the buffers of all its launches at once: temporaries would take 11 MiB, and 2 \
+        MiB at most without it";
     assert!(report.to_string().contains(memory), "{report}");
     let report = through(&device, 6, 1 << 10, Some(8 << 10));
     assert_eq!(report.fused.len(), 0, "{report}");

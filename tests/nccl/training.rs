@@ -1,5 +1,5 @@
-//! A data-parallel training step over all devices of a process: the gradients of each layer are reduced while those of the layers before
-//! it are computed.
+//! A data-parallel training step over all devices of a process. The gradients of each layer are reduced while those
+//! of the previous layers are computed.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ unsafe extern "ptx-kernel" {
     fn descend(w: &mut [f32; n], dw: &[f32; n], rate: f32, n: u32);
 }
 
-/// The weights of a layer, and what it makes of the samples.
+/// The weights of a layer, and its outputs for the samples.
 #[cuweave::arguments]
 struct Layer {
     samples: u32,
@@ -51,7 +51,7 @@ struct Layer {
     y: &mut [f32; samples * width],
 }
 
-/// The data of one device: all layers, with weights that are the same on all, and its own samples.
+/// The data of one device: all layers with the common weights, and its own samples.
 #[cuweave::arguments]
 struct Replica {
     samples: u32,
@@ -61,7 +61,7 @@ struct Replica {
     target: &[f32; samples * width],
 }
 
-/// One device's part of a step, with as many layers as there are.
+/// One device's part of a step, with any number of layers.
 #[cuweave::graph]
 fn part(samples: u32, width: u32, rate: f32, comm: &Communicator, replica: Replica<'_>) {
     let (n, square, last) = (samples * width, width * width, replica.layers.len() - 1);
@@ -135,12 +135,12 @@ fn plain(weights: &mut [Vec<f64>], x: &[f32], target: &[f32], width: usize, rate
     }
 }
 
-/// The sizes of a test: samples of a device, inputs and outputs of a layer.
+/// The number of samples per device, and of inputs and outputs of a layer.
 const SAMPLES: usize = 3;
 const WIDTH: usize = 16;
 const RATE: f32 = 0.5;
 
-/// Weights of all layers, and the samples and targets of all devices.
+/// The weights of all layers, and the samples and targets of all devices.
 struct Data {
     first: Vec<Vec<f32>>,
     x: Vec<f32>,
@@ -155,7 +155,7 @@ impl Data {
     }
 }
 
-/// Returns the operands of all devices, which have these weights.
+/// Returns the operands of all devices with these weights.
 fn replicas<'a>(
     data: &Data,
     weights: &'a mut [Vec<CudaSlice<f32>>],
@@ -171,7 +171,7 @@ fn replicas<'a>(
     weights.iter_mut().zip(streams).enumerate().map(one).collect()
 }
 
-/// Checks the order of a graph with a node for each launch: the first of each kind is that of the last layer.
+/// Checks the order of a graph with a node for each launch. The first of each kind belongs to the last layer.
 fn check_order(order: &Order, device: usize, layers: usize) {
     let [reduced, by_weights, by_values, descend] =
         ["all_reduce", "gradient_w", "gradient_x", "descend"].map(|name| order.named(device, name));
@@ -179,7 +179,8 @@ fn check_order(order: &Order, device: usize, layers: usize) {
     assert_eq!(counts, [layers, layers, layers - 1, layers]);
     for at in 0..layers {
         for other in 0..layers {
-            // On a device collectives are in sequence; so each comes after the gradients of its layer and those behind it.
+            // The collectives of a device are sequential. So each comes after the gradients of its layer and of
+            // later layers.
             assert_eq!(order.is_after(reduced[at], by_weights[other]), other <= at);
             assert_eq!(order.is_after(reduced[at], reduced[other]), other < at);
             assert_eq!(order.is_after(descend[at], reduced[other]), other <= at);
@@ -217,10 +218,10 @@ fn gradients_are_reduced_beside_the_backward_kernels() {
             println!("{report}");
             assert_eq!(list.len(), layers);
             assert!(list.iter().all(|one| one.operation == "all_reduce avg of 256 f32"), "{list}");
-            // Ranks have no edges between them.
+            // There are no edges between ranks.
             assert_eq!((report.crossings, order.crossings()), (0, 0));
             assert_eq!(report.calls, d * layers);
-            // Gradients of all layers are in memory at a time, and values of two.
+            // The gradients of all layers are live at the same time, and the values of two layers.
             let gradients = 4 * WIDTH * WIDTH * layers * d;
             let planned = report.planned_bytes as usize;
             assert!((gradients..=gradients + 4 * 256 * d).contains(&planned), "{planned} B");
@@ -228,7 +229,7 @@ fn gradients_are_reduced_beside_the_backward_kernels() {
                 if apart {
                     check_order(&order, device, layers);
                 }
-                // Fused or not, the first collective needs the gradient of the last layer alone.
+                // Whether fused or not, the first collective only needs the gradient of the last layer.
                 let reduced = order.named(device, "all_reduce");
                 let waits = |&other: &usize| order.is_after(reduced[0], other);
                 assert!(!order.named(device, "gradient_x").iter().any(waits));

@@ -1,4 +1,5 @@
-//! A loop over a scalar makes the same operations as the same loop over literals, which the macro unrolls, and computes the same.
+//! A loop over a scalar creates the same operations and results as the same loop over literals, which the macro
+//! unrolls.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -11,7 +12,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// Declares a function of a number of turns, and tests it against the same with literal bounds.
+/// Declares a function with a number of iterations, and compares it with the same function with literal bounds.
 macro_rules! programs {
     ($($name:ident, $turns:ident => $body:tt;)*) => {
         mod looped {

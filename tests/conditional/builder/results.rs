@@ -117,7 +117,13 @@ fn setters_reach_bodies_and_turns_are_read() {
     let inner = exec.turns("counted.inner").expect("a loop of a call");
     assert_eq!((inner.entries, inner.turns, inner.limited), (1, 3, 0), "9 turns are over after 4, 2 and 3");
     let error = exec.turns("third").expect_err("no such loop").to_string();
-    assert!(error.contains("no loop with a limit is called `third`: those with a limit are `counted.inner`, `second`, `while`"), "{error}");
+    assert!(
+        error.contains(
+            "no loop with a limit is called `third`: those with a limit are `counted.inner`, \
+        `second`, `while`"
+        ),
+        "{error}"
+    );
     let error = exec.turns_of(other).expect_err("a launch").to_string();
     assert!(error.contains("CW001") && error.contains("no loop with a limit"), "{error}");
     // The counter starts anew: the next launch enters the loops but runs no iteration.

@@ -1,5 +1,5 @@
-//! Each of 200 random programs is the same as a graph function and by a builder: the checked program, the operations and what
-//! they compute.
+//! 200 random programs, each as a graph function and with a builder: the checked program, the operations and the
+//! results must be the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -107,7 +107,7 @@ fn the_sources_are_those_of_the_generator() {
     assert!(files == sources, "{} is not what the generator gives", folder.display());
 }
 
-/// Returns a text without the lines that tell several calls of one function apart: a builder makes all of its calls at
+/// Removes the lines that distinguish several calls of one function, because a builder makes all of its calls in
 /// one place of this test.
 fn without_places(text: &str) -> String {
     let mut parts = text.split(':');

@@ -1,4 +1,4 @@
-//! The programs as graph functions.
+//! Prints the programs as graph functions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,25 +6,28 @@ use std::ops::Range;
 
 use super::generate::{Factor, Grid, Len, Of, PROGRAMS, Part, Program, Statement, Work, name, program};
 
-/// The largest number of lines of a generated file.
+/// The maximum number of lines of a generated file.
 const LINES: usize = 500;
 
 const HEAD: &str =
     "//! Generated: `UPDATE=1 cargo test --test side_by_side builder_random` writes this file.\n";
 
-/// Returns the files of the module of all programs, by name: each file of programs, then `mod.rs`, which runs a program by its number.
+/// Returns the files of the module of all programs by name: files with programs, and `mod.rs`, which runs a program
+/// by its number.
 pub fn sources() -> BTreeMap<String, String> {
     let parts = parts();
     let mut text = format!("{HEAD}\nuse super::*;\n\n");
     for part in 0..parts.len() {
         let _ = writeln!(text, "mod part{part};");
     }
-    text.push_str("\n/// Builds the program of a number, and runs it.\npub fn run(number: u64, bench: &mut Bench) -> cuweave::Result<Seen> {\n    let Bench { device, x, z, y, v, p, out, .. } = bench;\n    match number {\n");
+    text.push_str("\n/// Builds the program of a number, and runs it.\npub fn run(number: u64, bench: &mut Bench) \
+        -> cuweave::Result<Seen> {\n    let Bench { device, x, z, y, v, p, out, .. } = bench;\n    match number {\n");
     for (part, (numbers, _)) in parts.iter().enumerate() {
         for number in numbers.clone() {
             let _ = writeln!(
                 text,
-                "        {number} => seen(part{part}::p{number}(&device.ctx, N, K, A, &*x, &*z, &mut *y, &mut *v, &*p), &device.stream, out),"
+                "        {number} => seen(part{part}::p{number}(&device.ctx, N, K, A, &*x, &*z, &mut *y, &mut *v, \
+                 &*p), &device.stream, out),"
             );
         }
     }
@@ -33,7 +36,7 @@ pub fn sources() -> BTreeMap<String, String> {
     files.chain([("mod.rs".to_owned(), text)]).collect()
 }
 
-/// Returns the programs in files of at most `LINES` lines, with the range of numbers in each.
+/// Returns the programs in files of at most `LINES` lines, each with the range of its numbers.
 fn parts() -> Vec<(Range<u64>, String)> {
     let mut parts: Vec<(Range<u64>, String)> = Vec::new();
     for number in 0..PROGRAMS {
@@ -68,7 +71,8 @@ fn function(program: &Program) -> String {
         many => format!(" -> ({})", many.join(", ")),
     };
     let mut text = format!(
-        "\n#[rustfmt::skip]\n#[cuweave::graph{options}]\npub fn p{}(n: u32, k: u32, a: f32, x: &[f32; 4 * n], z: &[f32; n + k], y: &mut [f32; 4 * n], v: &mut [u32; n], p: &Pinned<[f32; n]>){returned} {{\n",
+        "\n#[rustfmt::skip]\n#[cuweave::graph{options}]\npub fn p{}(n: u32, k: u32, a: f32, x: &[f32; 4 * n], z: \
+         &[f32; n + k], y: &mut [f32; 4 * n], v: &mut [u32; n], p: &Pinned<[f32; n]>){returned} {{\n",
         program.number
     );
     for (at, statement) in program.statements.iter().enumerate() {
