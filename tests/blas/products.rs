@@ -14,7 +14,8 @@ macro_rules! plain {
             use super::*;
 
             #[cuweave::graph]
-            fn product(m: u32, n: u32, k: u32, blas: &Blas, a: &[$factor; m * k], b: &[$factor; k * n], c: &mut [$result; m * n]) {
+            fn product(m: u32, n: u32, k: u32, blas: &Blas, a: &[$factor; m * k], b: &[$factor; k * n],
+                c: &mut [$result; m * n]) {
                 gemm(&blas, &a, &b, &mut c, m, n, k);
             }
 

@@ -89,7 +89,8 @@ in_every_form!(batches(gx: u32, gy: u32, gz: u32, x: &mut [f32; 64]) {
 in_every_form!(configured(blocks: u32, threads: u32, shared: u32, items: u64, x: &[f32; 8], y: &mut [f32; 8]) {
     let _a = alloc::<f32>(8);
     copy(&x, &mut _a);
-    reverse_block[LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: shared }](&x, &mut y, 8);
+    reverse_block[LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1),
+        shared_mem_bytes: shared }](&x, &mut y, 8);
     scale[per_item(items)](&mut _a, 1.0, 8);
 });
 

@@ -317,10 +317,12 @@ macro_rules! both {
     (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [$a:expr], [$b:expr]) => {
         graphs::$graph(&$device.ctx, $($scalar,)* &$reads.0, &mut $own.0).expect("a graph")
     };
-    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [$a:expr], [$b:expr, $c:expr]) => {
+    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [$a:expr], [$b:expr,
+        $c:expr]) => {
         graphs::$graph(&$device.ctx, $($scalar,)* &$reads.0, &mut $own.0, &mut $own.1).expect("a graph")
     };
-    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [], [$b:expr, $c:expr, $d:expr]) => {
+    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [], [$b:expr, $c:expr,
+        $d:expr]) => {
         graphs::$graph(&$device.ctx, $($scalar,)* &mut $own.0, &mut $own.1, &mut $own.2).expect("a graph")
     };
     (@download $device:ident, $own:ident, [$b:expr]) => { $device.download(&$own.0) };

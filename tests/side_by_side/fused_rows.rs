@@ -51,7 +51,7 @@ impl Chains {
     }
 }
 
-/// 8 chains of 32 steps, every other one long; in the odd chains, these come one step later. A step has two
+/// 8 chains of 32 steps that are alternately long and short. The odd chains are one step out of phase. A step has two
 /// batches, whose blocks run concurrently.
 fn alternating(blocks: u32, step: impl Fn(&mut Builder<'_>, Handle, bool, (u32, u32))) -> Report {
     let chains = Chains { device: device(), n: 256 * blocks };

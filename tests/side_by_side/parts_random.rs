@@ -44,7 +44,8 @@ macro_rules! programs {
     (@one $name:ident ($($argument:ident: $ty:ty)?) $count:tt $turns:ident { $($body:tt)* }) => {
         programs!(@put $name $turns ($($argument: $ty)?) $count [] $($body)*);
     };
-    (@put $name:ident $n:ident ($($argument:ident: $ty:ty)?) $count:tt [$($before:tt)*] for $i:tt in 0..COUNT $turn:tt $($after:tt)*) => {
+    (@put $name:ident $n:ident ($($argument:ident: $ty:ty)?) $count:tt [$($before:tt)*] for $i:tt in 0..COUNT
+        $turn:tt $($after:tt)*) => {
         #[cuweave::graph]
         pub fn $name($n: u32, $($argument: $ty,)? x: &[f32; 8 * $n], y: &mut [f32; 8 * $n]) {
             $($before)*

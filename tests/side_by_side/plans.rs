@@ -36,7 +36,7 @@ fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     copy(&left, &mut out);
 }
 
-/// A chain of temporaries, each freed after the next is written; the last is returned.
+/// A chain of temporaries, each copied to the next; the last is returned.
 #[cuweave::graph(launches = "as-written")]
 fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     let a = alloc::<f32>(n);
