@@ -50,8 +50,8 @@ impl Device {
     }
 }
 
-/// Launches the entries from the given number on, and prints the outcome of each. The first that breaks the context
-/// is the last.
+/// Launches the entries from the given number on, and prints the outcome of each. The first that breaks the context is the
+/// last.
 fn main() {
     let first: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
     let ctx = cuweave::context(0).expect("a context");
