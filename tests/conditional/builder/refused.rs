@@ -15,8 +15,8 @@ fn start(device: &Device) -> (Builder<'static>, Handle, Handle) {
     (b, go, x)
 }
 
-/// Checks that an error has a code and a text, stands in this file between the line of the check and `last`, and
-/// speaks of a builder.
+/// Checks the code and the texts of an error about a builder. Its line must be between that of the check and
+/// `last`.
 #[track_caller]
 fn says<T: std::fmt::Debug>(result: cuweave::Result<T>, last: u32, texts: &[&str]) {
     let error = result.expect_err("it is refused");
