@@ -128,7 +128,8 @@ fn head(scene: &Scene<'_>, report: &Report, profile: Option<&Profile>) -> String
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          script-src 'unsafe-inline'\">\n\
-         <style>\n{STYLE}@media (prefers-color-scheme: dark){{{}}}\n</style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n\
+         <style>\n{STYLE}@media (prefers-color-scheme: dark){{{}}}\n</style>\n</head>\n<body>\n\
+         <header>\n<h1>{name}</h1>\n\
          <p>{}</p>\n<nav aria-label=\"sections\">{}</nav>\n</header>\n<main>\n",
         colours,
         facts.join(" · "),
