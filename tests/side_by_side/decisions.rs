@@ -1,5 +1,6 @@
 //! Snapshots of the launch decisions of graphs: which launches are batched and how, which branches are serialized
-//! into lanes, and which edges are programmatic. A changed decision changes a snapshot (`tests/snapshots`).
+//! into lanes, and which edges are programmatic. A changed decision changes a snapshot
+//! (`tests/side_by_side/snapshots`).
 //!
 //! The graphs are built for the device of the simulated driver, and their kernels are as large as realistic ones.
 

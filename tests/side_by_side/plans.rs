@@ -1,5 +1,5 @@
 //! Snapshots of every stage of some graph functions: the checked program and its order, and what is emitted for
-//! each lowering. A changed plan changes a snapshot (`tests/snapshots`).
+//! each lowering. A changed plan changes a snapshot (`tests/side_by_side/snapshots`).
 
 // Only the types of the functions are used for planning; nothing calls them.
 #![allow(dead_code)]
