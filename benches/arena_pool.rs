@@ -1,6 +1,7 @@
-//! Eight graphs, launched one after the other on one stream, and side by side on eight: temporaries in the driver's
-//! graph pool as memory nodes, in an arena each, and in one arena for all of a stream. Bytes, and time of launches and builds.
-//! Once with temporaries of megabytes, and once with small ones.
+//! Eight graphs, launched one after the other on one stream and concurrently on eight streams. The temporaries are
+//! memory nodes in the driver's graph pool, in an arena for each graph, or in one arena for all graphs of a stream.
+//! Measures bytes, and the time of launches and builds, once with temporaries of megabytes and once with small
+//! ones.
 
 mod common;
 #[path = "graphs/fork_join.rs"]
@@ -21,7 +22,7 @@ const GRAPHS: usize = 8;
 
 type Launch<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
 
-/// The lowering of the graphs' temporaries.
+/// The memory lowering of the graphs' temporaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lowering {
     Nodes,
@@ -32,9 +33,9 @@ enum Lowering {
 
 /// Memory in use, in bytes.
 struct Memory {
-    /// By the device's graph pool, reserved.
+    /// Reserved by the device's graph pool.
     pool: u64,
-    /// On the whole device.
+    /// In use on the whole device.
     device: u64,
 }
 
@@ -54,7 +55,7 @@ fn main() -> Result<()> {
     ];
     let mut table = Table::new(&setup, "arena_pool", &columns)?;
     let sizes = [("4 MiB", setup.scaled(1 << 16, 1 << 8)), ("64 KiB", 1 << 10)];
-    // Keeps the modules loaded.
+    // Keep the modules loaded.
     let _loaded = (graphs::fork::load(&setup.ctx)?, graphs::join::load(&setup.ctx)?);
     for (size, step) in sizes {
         for streams in [1, GRAPHS] {
@@ -62,9 +63,12 @@ fn main() -> Result<()> {
         }
     }
     table.note(
-        "Fork-join graphs of 16 x 20 kernels. The temporaries of the first graph have the size that stands in the row, those of \
-         the last 9/16 of it. Bytes are what one round of all launches leaves in use, over what was in use before the graphs \
-         were built. A build is that of the graph and its exec: the median of the last seven, whose plans are new and whose \
+        "Fork-join graphs of 16 x 20 kernels. The temporaries of the first graph have the size that stands in the \
+         row, those of \
+         the last 9/16 of it. Bytes are what one round of all launches leaves in use, over what was in use before \
+         the graphs \
+         were built. A build is that of the graph and its exec: the median of the last seven, whose plans are new \
+         and whose \
          modules are loaded.",
     )?;
     table.finish()
@@ -90,7 +94,7 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize, (size, step): (&str
             built,
             [after.pool.saturating_sub(before.pool), high, after.device.saturating_sub(before.device)],
         ));
-        // Each round does the same to the same data, wherever the temporaries lie.
+        // Each round computes the same from the same data, wherever the temporaries are.
         let values: Vec<f32> = launches.iter_mut().map(|(_, value)| value()).collect::<Result<_>>()?;
         if wanted.is_empty() {
             wanted = values;
@@ -133,8 +137,8 @@ fn name(lowering: Lowering) -> &'static str {
 /// A graph's launch, and a read of the first element of its result.
 type Member<'a> = (Launch<'a>, Box<dyn FnMut() -> Result<f32> + 'a>);
 
-/// Returns the bytes of the largest graph and of all graphs, the time to build one, and the graphs. Graph i is for stream i,
-/// or for the only one.
+/// Returns the bytes of the largest graph and of all graphs, the time to build one, and the graphs. Graph i is for
+/// stream i, or for the only stream.
 fn build<'a>(
     setup: &'a Setup,
     lowering: Lowering,

@@ -1,6 +1,6 @@
-//! 16 independent branches of 20 small kernels: the graph that the compiler makes, against graphs made by hand, by
-//! capture of one stream (all that stream capture gives its users) and of 16 streams, and against launches without a
-//! graph.
+//! 16 independent branches of 20 small kernels. Compares the compiler's graph with graphs made by hand, with
+//! captures of one stream (all that stream capture offers without extra work) and of 16 streams, and with launches
+//! without a graph.
 
 mod common;
 #[path = "graphs/branches.rs"]
@@ -85,7 +85,7 @@ fn one_stream(kernel: Kernel, xs: &[u64], stream: &CudaStream) -> Result<()> {
     Ok(())
 }
 
-/// Forks from `stream`, a stream a branch, and joins it again.
+/// Forks a stream for each branch from `stream`, and joins them again.
 fn many_streams(
     kernel: Kernel,
     xs: &[u64],

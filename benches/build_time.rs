@@ -1,7 +1,7 @@
-//! The host's time to build a graph, a node: evaluation of lengths and launches and `cuGraphAdd*` calls, against the
-//! same adds by hand: the adds alone, and all of the build, which also computes and checks every length, configuration
-//! and argument. Modules are loaded on both sides, and the plan is kept from the first build of that size; planning is
-//! measured by itself.
+//! The host's time per node to build a graph: evaluation of lengths and launches, and `cuGraphAdd*` calls. Two
+//! sides by hand make the same adds: one measures only the adds, and one the whole build, which also computes and
+//! checks every length, configuration and argument. Modules are loaded on both sides, and the plan is kept from the
+//! first build of that size; planning is measured separately.
 
 #[allow(dead_code)]
 #[path = "graphs/chain.rs"]
@@ -29,10 +29,10 @@ use common::{Result, Setup, median, ratio, us};
 const N: u32 = 1_024;
 const LEN: u32 = 1 << 20;
 
-/// Nodes and edges.
+/// The number of nodes and of edges.
 type Size = (usize, usize);
 
-/// The time of a build, the part of it in calls that add nodes, and the size of the graph. Drops are not timed.
+/// Measures a build, the part of it in calls that add nodes, and the size of the graph. Drops are not timed.
 macro_rules! timed {
     ($build:expr) => {{
         let start = Instant::now();
@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     let module = hand::Module::load(ctx)?;
     let columns = ["work", "side", "nodes / edges", "us", "a node us", "ratio a node", "planning us", "goal"];
     let mut table = Table::new(&setup, "build_time", &columns)?;
-    // Keeps the modules loaded.
+    // Keep the modules loaded.
     let _loaded = (chain::touch::load(ctx)?, chains::produce::load(ctx)?, joins::after_all::load(ctx)?);
 
     let mut x = stream.alloc_zeros::<u32>(1)?;
@@ -60,7 +60,7 @@ fn main() -> Result<()> {
 
     let (mut a, mut b) = (stream.alloc_zeros::<u32>(32)?, stream.alloc_zeros::<u32>(32)?);
     let addresses = [hand::address(&a), hand::address(&b)];
-    // Keeps the runtime's own module, with the kernel of hubs, loaded too.
+    // Also keep the runtime's own module loaded, which has the kernel of hubs.
     let by_hand = || layers_by_hand(&module, addresses);
     let ours = || timed!(joins::w32(ctx, &mut a, &mut b)?);
     race::<joins::w32::Args<'_>>(&setup, &mut table, "8 layers of 32", &[], by_hand, ours)?;
@@ -90,7 +90,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Builds in turn; drops are not timed.
+/// Builds with both sides alternately. Drops are not timed.
 fn race<A: GraphFn>(
     setup: &Setup,
     table: &mut Table,
@@ -124,7 +124,7 @@ fn race<A: GraphFn>(
         if operations.edges() != our_size.1 {
             return Err(format!("{work}: a plan of {} edges, not {}", operations.edges(), our_size.1).into());
         }
-        // The first turns warm up.
+        // The first rounds are a warm-up.
         if turn >= setup.scaled(3, 1) {
             of_ours.push(our_time[0]);
             of_adds.push(our_time[1]);
@@ -156,7 +156,7 @@ fn a_node(time: Duration, nodes: usize) -> Duration {
     Duration::from_secs_f64(time.as_secs_f64() / nodes.max(1) as f64)
 }
 
-/// The values of a program's lengths and bounds: sums of numbers and names.
+/// Returns the values of a program's lengths and bounds, which are sums of numbers and names.
 fn dims(program: &Program, names: &[(&str, u64)]) -> Result<Vector<DimId, u64>> {
     let term = |text: &str| {
         let text = text.trim();
@@ -180,7 +180,7 @@ fn chain_by_hand(module: &hand::Module, x: u64) -> Result<hand::Graph> {
     Ok(graph)
 }
 
-/// With hubs, the fastest of the hand-written forms.
+/// Uses hubs, the fastest of the hand-written forms.
 fn layers_by_hand(module: &hand::Module, buffers: [u64; 2]) -> Result<hand::Graph> {
     let (kernel, hub) = (module.single(c"after_all")?, module.single(c"hub")?);
     let mut graph = hand::Graph::new()?;
@@ -196,7 +196,7 @@ fn layers_by_hand(module: &hand::Module, buffers: [u64; 2]) -> Result<hand::Grap
     Ok(graph)
 }
 
-/// The memory of the chains' temporaries.
+/// The memory of the temporaries of the chains made by hand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByHand {
     Nodes,

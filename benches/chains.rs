@@ -1,5 +1,5 @@
-//! 8 independent chains of 32 steps, a temporary of 4 MiB a step: each lowering of memory against a graph made by hand
-//! with memory outside.
+//! 8 independent chains of 32 steps, with a temporary of 4 MiB in each step. Compares each memory lowering with a
+//! graph made by hand, whose memory is allocated outside.
 
 mod common;
 #[path = "graphs/chains.rs"]
@@ -11,7 +11,7 @@ use common::hand::{self, Node};
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree};
 
-/// The elements of each buffer that the kernels access.
+/// The number of elements that the kernels access in each buffer.
 const N: u32 = 1_024;
 
 fn main() -> Result<()> {

@@ -1,5 +1,6 @@
-//! Decisions on the device: conjugate gradients by `while` against loops on the host and against a WHILE node by hand; `if` and
-//! `match` against conditional nodes by hand; the bytes of arms that exclude each other.
+//! Device-side decisions. Compares conjugate gradients with `while` with loops on the host and a WHILE node made by
+//! hand, compares `if` and `match` with conditional nodes made by hand, and measures the bytes of mutually
+//! exclusive arms.
 
 #![allow(unsafe_code)]
 
@@ -26,7 +27,7 @@ fn main() -> Result<()> {
     bytes(&setup)
 }
 
-/// The diagonal of the matrix, and the part of the first residual's square at which the loops end.
+/// The diagonal of the matrix, and the fraction of the first residual's square at which the loops end.
 const DIAGONAL: f32 = 4.05;
 const PART: f32 = 1e-8;
 
@@ -43,7 +44,7 @@ struct Vectors {
     turns: CudaSlice<u32>,
 }
 
-/// A grid, and the launches of a turn by hand.
+/// A grid, and the launches of an iteration made by hand.
 #[derive(Clone, Copy)]
 struct Grid {
     side: u32,
@@ -88,7 +89,7 @@ impl Grid {
         kernels.try_into().map_err(|_| "six kernels".into())
     }
 
-    /// Adds the two kernels in front of the loop.
+    /// Adds the two kernels before the loop.
     fn add_first(self, graph: &mut hand::Graph, kernels: &[Kernel; 6], v: &Vectors) -> Result<Node> {
         let [n, blocks] = [self.n(), self.blocks].map(u64::from);
         let [b, x, r, p, parts] = [&v.b, &v.x, &v.r, &v.p, &v.parts[0]].map(address);
@@ -98,7 +99,7 @@ impl Grid {
         graph.add(kernels[1], &[parts, address(&v.rr), go, turns, limit, blocks], &[start])
     }
 
-    /// Adds the kernels of a turn.
+    /// Adds the kernels of an iteration.
     fn add_turn(
         self,
         graph: &mut hand::Graph,
@@ -142,8 +143,14 @@ fn gradients(setup: &Setup) -> Result<()> {
         let cells = solved(setup, grid)?;
         table.row(&cells)?;
     }
-    table.note("The host loops launch a graph a turn, which copies the residual to pinned memory, and wait for it. \"kernels\": 20 turns one after the other in one graph by hand, a twentieth.")?;
-    table.note("Goals: at most 0.8 of the best host loop where the kernels take up to 10 us a turn, at most 1.02 elsewhere; at most 1.05 of WHILE by hand.")?;
+    table.note(
+        "The host loops launch a graph a turn, which copies the residual to pinned memory, and wait for it. \
+        \"kernels\": 20 turns one after the other in one graph by hand, a twentieth.",
+    )?;
+    table.note(
+        "Goals: at most 0.8 of the best host loop where the kernels take up to 10 us a turn, at most 1.02 \
+        elsewhere; at most 1.05 of WHILE by hand.",
+    )?;
     table.finish()
 }
 
@@ -153,7 +160,7 @@ fn solved(setup: &Setup, grid: Grid) -> Result<Vec<String>> {
     let (module, setters) = (Module::of(ctx, PTX)?, Module::of(ctx, SETTERS)?);
     let kernels = grid.kernels(&module)?;
 
-    // The kernels alone.
+    // Only the kernels.
     let alone = grid.vectors(stream)?;
     let mut graph = hand::Graph::new()?;
     let mut node = grid.add_first(&mut graph, &kernels, &alone)?;
@@ -165,7 +172,7 @@ fn solved(setup: &Setup, grid: Grid) -> Result<Vec<String>> {
     grid.add_first(&mut graph, &kernels, &alone)?;
     let none = graph.instantiate()?;
 
-    // WHILE by hand.
+    // A WHILE node made by hand.
     let by_hand = grid.vectors(stream)?;
     let mut graph = hand::Graph::new()?;
     let first = grid.add_first(&mut graph, &kernels, &by_hand)?;
@@ -178,7 +185,7 @@ fn solved(setup: &Setup, grid: Grid) -> Result<Vec<String>> {
     bodies[0].add(set, &arguments, &[last])?;
     let whiled = graph.instantiate()?;
 
-    // A loop on the host by hand.
+    // A loop on the host, made by hand.
     let hosted = grid.vectors(stream)?;
     let residual = Residual::new(setup)?;
     let mut graph = hand::Graph::new()?;
@@ -194,7 +201,7 @@ fn solved(setup: &Setup, grid: Grid) -> Result<Vec<String>> {
     let b = stream.clone_htod(&grid.right_side())?;
     let mut functions = HostLoop::new(setup, grid)?;
 
-    // By `while`.
+    // With `while`.
     let (mut x, mut turns) = (stream.alloc_zeros::<f32>(grid.n() as usize)?, stream.alloc_zeros::<u32>(1)?);
     let graph = graphs::solve(ctx, side, blocks, DIAGONAL, limit, &b, &mut x, &mut turns)?;
     let ours = RefCell::new(graph.instantiate()?);
@@ -258,7 +265,7 @@ impl Residual {
     }
 
     fn get(&self) -> f32 {
-        // SAFETY: the memory lives, and the stream was synchronised.
+        // SAFETY: the memory is alive, and the stream was synchronised.
         f32::from_bits(unsafe { self.0.read_volatile() })
     }
 }
@@ -268,7 +275,7 @@ struct HostLoop {
     limit: f32,
     first: graphs::first::Exec<'static>,
     turn: graphs::turn::Exec<'static>,
-    /// The residual as each of the two copies it.
+    /// The residuals, as each of the two copies writes them.
     residuals: [*mut u32; 2],
     x: Buffer<f32>,
     turns: Buffer<u32>,
@@ -310,10 +317,11 @@ impl HostLoop {
     }
 }
 
-/// A program of decisions and the same by hand: the node kinds and their arms, as offsets of what a kernel adds.
+/// A program of decisions: the kinds of nodes and their arms, as offsets of what a kernel adds.
 struct Shape {
     name: &'static str,
-    /// The arms of each decision: the kernels, by the number that they add to the number of the decision.
+    /// The arms of each decision. Each kernel is given as the number that it adds, relative to the index of the
+    /// decision.
     arms: &'static [&'static [u64]],
     values: &'static [u32],
 }
@@ -328,7 +336,7 @@ const SHAPES: [Shape; 3] = [
     },
 ];
 
-/// Decisions against the same by hand.
+/// Compares decisions with the same made by hand.
 fn branches(setup: &Setup) -> Result<()> {
     let (ctx, stream) = (&setup.ctx, &setup.stream);
     let (module, setters) = (Module::of(ctx, PTX)?, Module::of(ctx, SETTERS)?);
@@ -402,11 +410,14 @@ fn branches(setup: &Setup) -> Result<()> {
             ])?;
         }
     }
-    table.note("By hand: a setter and one node a decision: IF with one body, IF with two bodies, SWITCH of four. Goal: at most 1.02.")?;
+    table.note(
+        "By hand: a setter and one node a decision: IF with one body, IF with two bodies, SWITCH of four. \
+        Goal: at most 1.02.",
+    )?;
     table.finish()
 }
 
-/// The bytes of four arms.
+/// Measures the bytes of four arms.
 fn bytes(setup: &Setup) -> Result<()> {
     let (ctx, stream) = (&setup.ctx, &setup.stream);
     let columns =
@@ -420,7 +431,7 @@ fn bytes(setup: &Setup) -> Result<()> {
         let [ups, gates, downs] = [&up, &gate, &down].map(|buffer| [buffer; 4]);
         let four = graphs::experts(ctx, n, &x, ups, gates, downs, &which, zeros()?)?;
         let [one, four] = [one.report(), four.report()];
-        // Three temporaries an expert.
+        // Three temporaries for each expert.
         let separate = 4 * 3 * u64::from(n * n) * 4;
         table.row(&[
             n.to_string(),

@@ -1,7 +1,8 @@
-//! A decode step of TinyLlama's shapes in bf16: 22 layers, 2048 wide, 32 heads, 4 of keys and values, 5632 between, 32000 tokens,
-//! batch 1, 512 positions. The same model in PyTorch is in benches/pytorch/models.py.
+//! A decode step with the shapes of TinyLlama in bf16: 22 layers of width 2048, 32 heads, 4 key and value heads,
+//! hidden size 5632, 32000 tokens, batch 1, 512 positions. The same model in PyTorch is in
+//! benches/pytorch/models.py.
 //!
-//! On the simulated driver a smaller one shows that it works.
+//! On the simulated driver, a smaller model shows that it works.
 
 #[macro_use]
 mod common;

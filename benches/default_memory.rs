@@ -1,5 +1,5 @@
-//! Compares the lowerings of memory: the shapes of real graphs, one big buffer beside many tiny ones, and two graphs
-//! that share the driver's pool, each as memory nodes, in an arena, and in memory of the exec's own.
+//! Compares the memory lowerings (memory nodes, an arena, and memory that the exec owns) on the shapes of real
+//! graphs, on one big buffer together with many tiny ones, and on two graphs that share the driver's pool.
 
 mod common;
 #[path = "graphs/shapes.rs"]
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
         "spread",
     ];
     let mut table = Table::new(&setup, "default_memory", &columns)?;
-    // Keeps the kernels loaded for all builds.
+    // Keep the kernels loaded for all builds.
     let _kernels = graphs::matmul::load(&setup.ctx)?;
     shapes(&setup, &mut table)?;
     together(&setup, &mut table)?;
@@ -52,7 +52,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Numbers between -1 and 1, the same on every run.
+    /// Returns numbers between -1 and 1, which are the same in every run.
     fn numbers(&self, len: u32) -> Result<CudaSlice<f32>> {
         let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
         let values: Vec<f32> = (0..len).map(value).collect();
@@ -132,7 +132,7 @@ fn shapes(setup: &Setup, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A U-Net and a solver, launched one after the other: the second can use the memory that the first returns to the
+/// A U-Net and a solver, launched one after the other. The second can use the memory that the first returns to the
 /// pool.
 fn together(setup: &Setup, table: &mut Table) -> Result<()> {
     let ctx = &setup.ctx;
@@ -169,7 +169,7 @@ fn together(setup: &Setup, table: &mut Table) -> Result<()> {
     rows(table, "U-Net, then conjugate gradient", &measured, &race.run(setup)?)
 }
 
-/// The measurements of a graph, without its launch time.
+/// The measurements of a graph without its launch time.
 struct Measured {
     report: Report,
     usage: Usage,
@@ -198,7 +198,7 @@ fn instantiate<A: GraphFn>(graph: Graph<A>) -> Result<(Exec<A>, Report, Duration
     Ok((exec, report, start.elapsed()))
 }
 
-/// Returns the median time of several runs, after one that is not counted.
+/// Returns the median time of several runs, after a warm-up run.
 fn repeat(setup: &Setup, mut what: impl FnMut() -> Result<()>) -> Result<Duration> {
     what()?;
     let mut times = Vec::new();

@@ -1,5 +1,5 @@
-//! Two devices in one graph: chains of 100 kernels on one, on each side by side, and across, against the same by hand; copies
-//! between them.
+//! Two devices in one graph: chains of 100 kernels on one device, on both concurrently, and across both, compared
+//! with graphs made by hand; and copies between the devices.
 
 mod common;
 #[path = "graphs/devices.rs"]
@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Reads through the peers, and checks what arrives.
+/// Reads the memory of peers and checks the values.
 fn access(setup: &Setup, contexts: &[Arc<CudaContext>; 2], table: &mut Table) -> Result<()> {
     let n = 1u32 << 16;
     let other = contexts[1].new_stream()?;
@@ -88,7 +88,7 @@ fn chains(
     Ok(())
 }
 
-/// The graphs of the chains, which are of different types.
+/// The graphs of the chains, which have different types.
 enum Made<'a> {
     One(cuweave::Graph<devices::one::Args<'a>>),
     Each(cuweave::Graph<devices::each::Args<'a>>),
@@ -130,7 +130,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Returns an address that is live for as long as the process: the kernels do not use it.
+/// Returns an address that stays valid as long as the process. The kernels do not access it.
 fn hand_address(setup: &Setup) -> Result<u64> {
     let kept: CudaSlice<u32> = setup.stream.alloc_zeros(1)?;
     Ok(kept.leak())
@@ -155,7 +155,7 @@ fn by_hand(row: usize, kernels: [Kernel; 2], x: u64) -> Result<hand::Graph> {
     Ok(graph)
 }
 
-/// 64 MiB to the other device and back.
+/// Copies 64 MiB to the other device and back.
 fn copies(setup: &Setup, contexts: &[Arc<CudaContext>; 2], table: &mut Table) -> Result<()> {
     let n: u32 = setup.scaled(16 << 20, 1 << 10);
     let values: Vec<u32> = (0..n).collect();

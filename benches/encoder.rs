@@ -1,8 +1,8 @@
-//! An encoder of MiniLM's shape: 6 layers, 384 wide, 12 heads, 1536 between, for 16 and 128 tokens, in f32 and bf16. The same model in
-//! PyTorch is in benches/pytorch/models.py.
+//! An encoder with the shape of MiniLM: 6 layers of width 384, 12 heads, hidden size 1536, for 16 and 128 tokens,
+//! in f32 and bf16. The same model in PyTorch is in benches/pytorch/models.py.
 //!
-//! On the simulated driver a smaller one shows that it works. With `$PROFILES`, a folder, each graph is profiled, too, as text, SVG
-//! and trace.
+//! On the simulated driver, a smaller model shows that it works. If `$PROFILES` names a folder, each graph is also
+//! profiled, as text, SVG and trace.
 
 #[allow(unused_macros)]
 mod common;
@@ -23,7 +23,7 @@ use cuweave::report::Report;
 use half::bf16;
 use model::{Model, Shape, plain, upload};
 
-/// The launches of a measurement.
+/// The number of launches in a measurement.
 const LAUNCHES: usize = 200;
 
 fn main() -> Result<()> {
@@ -61,7 +61,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// The measurements of a side besides those of the race.
+/// A side's measurements other than those of the race.
 struct Measured {
     report: Report,
     builds: [Duration; 2],

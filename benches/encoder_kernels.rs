@@ -1,7 +1,7 @@
-//! The encoder of MiniLM's shape in bf16 with products by kernels, beside the one with products by cuBLASLt. The same model in PyTorch
-//! is in benches/pytorch/models.py.
+//! The encoder with MiniLM's shape in bf16, whose products are kernels, compared with one whose products use
+//! cuBLASLt. The same model in PyTorch is in benches/pytorch/models.py.
 //!
-//! On the simulated driver a smaller one shows that it works.
+//! On the simulated driver, a smaller model shows that it works.
 
 #[macro_use]
 mod common;
@@ -73,7 +73,7 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
         let arguments = [x, w[0], w[1], y, n.into(), outs.into(), (k / 32).into()];
         l.add(name, [grid.0, grid.1, 1], threads, &arguments)
     };
-    // x and residual, gain and shift, normalised rows; weights and bias, result.
+    // Arguments: x and residual, gain and shift, normalised rows; weights and bias, result.
     let normed =
         |l: &mut Launches, ins: [u64; 2], w: [&[u64]; 2], results: [u64; 2], outs: u32, gelu: bool| {
             let (name, rows, columns) = match (few, gelu) {
@@ -122,7 +122,7 @@ fn encoder(setup: &Setup, table: &mut common::table::Table, shape: Shape) -> Res
         |exec| read(&|| Ok(stream.clone_dtoh(&exec.args().out)?))?
     );
 
-    // Beside them the same with products by cuBLASLt.
+    // For comparison, the same with products by cuBLASLt.
     use library::brain;
     let name = match blas.cublas_version() {
         Some(version) => format!("everything, products by cuBLASLt {version}"),

@@ -1,5 +1,5 @@
-//! The cost of a write and a wait of a flag in a chain of 200 kernels: launch to sync on the device, and the return of `launch` on the
-//! host, which gives each of their nodes the value of the launch.
+//! The cost of a flag's write and wait in a chain of 200 kernels: the time from launch to synchronization on the
+//! device, and the host's time for `launch`, which writes the launch's values to these nodes.
 
 mod common;
 #[path = "graphs/flags.rs"]

@@ -1,5 +1,5 @@
-//! 20 rounds of 16 branches, a temporary of 4 MiB each, and their join: each lowering of memory against graphs made by
-//! hand with memory outside.
+//! 20 rounds of a fork into 16 branches, with a temporary of 4 MiB each, and their join. Compares each memory
+//! lowering with graphs made by hand, whose memory is allocated outside.
 
 mod common;
 #[path = "graphs/fork_join.rs"]
@@ -11,7 +11,7 @@ use common::hand::{self, Node};
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree};
 
-/// The elements of each buffer that the kernels access.
+/// The number of elements that the kernels access in each buffer.
 const N: u32 = 1_024;
 /// The factors of the branches.
 const FACTORS: [f32; 16] =

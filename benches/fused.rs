@@ -1,6 +1,6 @@
-//! Chains of block-local kernels: their launches as written, batched and overlapped, and fused.
+//! Chains of block-local kernels: as written, batched and overlapped, and fused.
 //!
-//! `--most N,..` measures kernels of so many bodies at most.
+//! `--most N,..` measures fused kernels with at most N launches each.
 
 mod common;
 
@@ -44,13 +44,13 @@ mod launches {
 /// A chain of launches.
 #[derive(Clone, Copy)]
 enum Work {
-    /// So many of one kernel on one buffer.
+    /// This many launches of one kernel on one buffer.
     Unary(usize),
-    /// So many sums of the buffer and another operand each.
+    /// This many sums of the buffer and another operand.
     Operands(usize),
-    /// So many updates of two buffers by a third.
+    /// This many updates of two buffers by a third.
     Updates(usize),
-    /// So many unary ones, each into a temporary that the next one reads.
+    /// This many unary launches, each into a temporary that the next one reads.
     Temporaries(usize),
 }
 
@@ -58,11 +58,11 @@ enum Work {
 #[derive(Clone, Copy, Debug)]
 enum Form {
     AsWritten,
-    /// Batched and overlapped, not fused.
+    /// Batched and overlapped, but not fused.
     Overlapped,
-    /// Fused, with all elements in memory between the bodies.
+    /// Fused, with all elements in memory between the launches.
     InMemory(usize),
-    /// Everything, with so many bodies a kernel at most.
+    /// All changes, with at most this many launches per fused kernel.
     Fused(usize),
 }
 
@@ -140,7 +140,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// The buffers of a contestant: three, with equal contents for all.
+/// Returns the three buffers of a contestant, with the same contents for all.
 fn buffers(setup: &Setup, n: u32) -> Result<[CudaSlice<f32>; 3]> {
     let data: Vec<f32> = (0..n).map(|at| (at % 1_000) as f32 * 0.001).collect();
     let one = || setup.stream.clone_htod(&data);

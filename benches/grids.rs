@@ -1,7 +1,7 @@
-//! Conjugate gradients on a 2D grid with a fixed number of iterations, and 100 steps of a stencil on a 3D grid, in f32. The same in
-//! PyTorch is in benches/pytorch/models.py.
+//! Conjugate gradients on a 2D grid with a fixed number of iterations, and 100 steps of a stencil on a 3D grid, in
+//! f32. The same in PyTorch is in benches/pytorch/models.py.
 //!
-//! On the simulated driver smaller ones show that they work.
+//! On the simulated driver, smaller grids show that they work.
 
 #[macro_use]
 mod common;
@@ -31,7 +31,7 @@ fn gradients(setup: &Setup, table: &mut Table, n: u32, iterations: u32) -> Resul
     let numbers = Numbers { seed: 1, len: points as usize, middle: 0.0, scale: 1.0 };
     let b = upload(stream, &numbers.all(|v| v))?;
     let wanted = solved(n as usize, iterations, numbers.all(f64::from));
-    // q; p twice, and q; x and r to and fro, p and q; p to and fro, r.
+    // q; p twice, and q; reads and writes of x and r, p and q; a read and a write of p, and r.
     let bytes = u64::from(4 * points) * (3 + u64::from(iterations) * (2 + 6 + 3));
     let work = format!("conjugate gradients, {n} x {n}, {iterations} iterations, f32");
     let mut models = Models::new(setup, &work, vec![wanted], 1e-3, bytes);
@@ -126,7 +126,7 @@ fn diffusion(setup: &Setup, table: &mut Table, n: u32, pairs: u32) -> Result<()>
     models.run(table)
 }
 
-/// Steps of the stencil in plain Rust.
+/// The steps of the stencil in plain Rust.
 fn diffused(n: usize, steps: u32, mut u: Vec<f64>) -> Vec<f64> {
     let plane = n * n;
     for _ in 0..steps {

@@ -1,5 +1,5 @@
-//! Layers of W kernels, each of which waits for the whole layer before it: the compiler's graph against hand-written
-//! ones with direct edges, with empty nodes, and with kernels that do nothing as hubs.
+//! Layers of W kernels, each of which depends on the whole previous layer. Compares the compiler's graph with
+//! hand-written ones that use direct edges, empty nodes, or empty kernels as hubs.
 
 mod common;
 #[path = "graphs/joins.rs"]

@@ -1,9 +1,10 @@
-//! The host's time to build large graphs, by shape, beyond the driver calls that add their nodes.
+//! The host's time to build large graphs, by shape, in addition to the driver calls that add their nodes.
 //!
 //! Every build is a first one: no two have the same lengths. `evaluated` and `planned` are the parts of
-//! [`BuildTimes`](cuweave::report::BuildTimes); `described` is the time of the builder's own calls and of its checks.
+//! [`BuildTimes`](cuweave::report::BuildTimes); `described` is the time of the builder's own calls and checks.
 //!
-//! `cargo bench --bench large -- [SHAPE..] [memory=arena|nodes|owned] [LAUNCHES..]`; benches/results/large.md has a table.
+//! `cargo bench --bench large -- [SHAPE..] [memory=arena|nodes|owned] [LAUNCHES..]`; benches/results/large.md has a
+//! table.
 
 mod common;
 #[path = "graphs/large.rs"]
@@ -17,7 +18,7 @@ use common::table::Table;
 use common::{Result, Setup, median};
 use large::{SHAPES, Writer};
 
-/// The launches of the graphs.
+/// The numbers of launches.
 const COUNTS: [u32; 3] = [1_000, 10_000, 20_000];
 
 fn main() -> Result<()> {
@@ -38,7 +39,7 @@ fn main() -> Result<()> {
         "ratio",
     ];
     let mut table = Table::new(&setup, "large", &columns)?;
-    // Keeps the module loaded.
+    // Keep the module loaded.
     let _loaded = large::produce::load(ctx)?;
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let memory = match words.iter().find_map(|word| word.strip_prefix("memory=")) {
@@ -69,7 +70,7 @@ fn main() -> Result<()> {
                 let graph = builder.build()?;
                 let all = start.elapsed();
                 let (times, report) = (graph.times(), graph.report());
-                // The first turn warms up.
+                // The first round is a warm-up.
                 if turn > 0 {
                     let beyond = times.evaluated + times.planned;
                     described.push(all.saturating_sub(beyond + times.added));

@@ -1,5 +1,6 @@
-//! The host's time for a launch of a graph with 300 bound buffers, against `cuGraphLaunch`: in an array, and as the 26 arguments of a
-//! model, of all kinds that can be bound, on one stream and on two in turn.
+//! The host's time to launch a graph with 300 bound buffers, compared with `cuGraphLaunch`. The buffers are in one
+//! array, or in the 26 arguments of a model with all kinds of bindings. Launches use one stream, or alternate
+//! between two.
 
 mod common;
 #[path = "graphs/bound.rs"]
@@ -59,7 +60,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Adds the rows of a race, and returns how much longer each launch takes than that by hand.
+/// Adds the rows of a race. Returns the difference between each launch time and the launch made by hand.
 fn table_of(table: &mut Table, work: &str, times: &[Times], sizes: &[String]) -> Result<Vec<String>> {
     table.race(work, "<= cuGraphLaunch + 0.5 us", times, sizes)?;
     let more = |ours: &Times| (ours.host.as_secs_f64() - times[0].host.as_secs_f64()) * 1e6;
@@ -67,7 +68,7 @@ fn table_of(table: &mut Table, work: &str, times: &[Times], sizes: &[String]) ->
     Ok(ours.map(|ours| format!("{work}, {}: cuGraphLaunch {:+.2} us", ours.name, more(ours))).collect())
 }
 
-/// A graph's launches, on the stream of the race or on two streams in turn.
+/// The launches of a graph, on the stream of the race or alternately on two streams.
 type Launch<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
 
 fn in_turn<'a>(
@@ -81,9 +82,10 @@ fn in_turn<'a>(
     })
 }
 
-/// Binds 300 buffers to the 26 arguments: those of the layers, of the other arguments, and of the arrays.
+/// Binds 300 buffers to the 26 arguments: those of the layers, the other arguments, and the arrays.
 macro_rules! bind {
-    ($setup:expr, $buffers:expr, |$layer:ident| $weight:expr, $cache:expr, |$one:ident| [$($single:expr),*], |$array:ident| [$($list:expr),*]) => {{
+    ($setup:expr, $buffers:expr, |$layer:ident| $weight:expr, $cache:expr, |$one:ident| [$($single:expr),*],
+        |$array:ident| [$($list:expr),*]) => {{
         let mut buffers = $buffers.into_iter();
         let mut next = || buffers.next().ok_or("300 buffers");
         let mut layers = Vec::new();
@@ -244,7 +246,7 @@ fn models(
     Ok(notes)
 }
 
-/// Returns the times of the driver calls that launches are made of, without work in flight.
+/// Returns the times of the driver calls that a launch consists of, on an idle device.
 #[allow(unsafe_code)]
 fn calls(setup: &Setup) -> Result<String> {
     let (stream, turns) = (setup.stream.cu_stream(), setup.scaled(20_000u32, 10));
@@ -254,7 +256,7 @@ fn calls(setup: &Setup) -> Result<String> {
     let raw = event.cu_event();
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     let (mut current, mut id) = (std::ptr::null_mut(), 0u64);
-    // SAFETY: the stream and the event live; pointers are to locals.
+    // SAFETY: the stream and the event are alive; pointers are to locals.
     let mut calls: [(&str, &mut dyn FnMut() -> sys::CUresult); 7] = unsafe {
         [
             ("cuCtxGetCurrent", &mut || sys::cuCtxGetCurrent(&mut current)),

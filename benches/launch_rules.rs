@@ -1,6 +1,6 @@
-//! The gain of each rule of the launch decisions: graphs of real programs with everything on, and with each rule off in turn, in one
-//! race. A rule that changes nothing in a graph is not measured there.
-//! `--filter TEXT` runs the graphs whose names contain the text, `--rule TEXT` the rules whose names do.
+//! The gain of each launch rule: graphs of real programs with all rules, and with each rule switched off, in one
+//! race. A rule is not measured with a graph that it does not change. `--filter TEXT` runs the graphs whose names
+//! contain the text, and `--rule TEXT` the rules whose names do.
 
 #[macro_use]
 mod common;
@@ -23,12 +23,12 @@ use cuweave_core::operation::{BatchId, Operation, OperationId, Operations};
 use common::contest::{Start, of_repetitions};
 use common::{Race, Result, Setup, Until, agree, ratio, table::Table, us};
 
-/// The two tables, and the graphs that are asked for.
+/// The two tables, and the selected graphs.
 struct Ablation<'a> {
     setup: &'a Setup,
     table: Table,
     filter: Option<String>,
-    /// The ratios of each rule, of the graphs that it changes.
+    /// For each rule, the ratios in the graphs that it changes.
     ratios: Vec<Vec<f64>>,
     graphs: usize,
 }
@@ -45,14 +45,14 @@ fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-/// One graph, with everything on and with each rule off.
+/// A graph with all rules and with each rule switched off.
 struct Graph<'a> {
     name: String,
     race: Race<'a>,
     emitted: Vec<Emitted>,
     reports: Vec<Report>,
     wanted: Vec<Vec<f32>>,
-    /// The contestant that each rule's graph is: the first is everything.
+    /// For each rule, the index of the contestant with its graph. The first contestant has all rules.
     of_rule: Vec<usize>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Ablation<'a> {
         self.filter.as_deref().is_none_or(|filter| name.contains(filter))
     }
 
-    /// Lets the variants of a graph race, and adds their rows.
+    /// Races the variants of a graph and adds their rows.
     fn run(&mut self, graph: Graph<'a>) -> Result<()> {
         let Graph { name, race, reports, of_rule, .. } = graph;
         let times = race.run(self.setup)?;
@@ -143,7 +143,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Returns true if a built graph is the first of its kind, and has to race.
+    /// Returns true if a graph differs from all earlier ones, so that it must race.
     fn is_new(&mut self, (operations, report): (&Operations, &Report), is_rule: bool) -> bool {
         let emitted = emitted(operations, report);
         let known = self.emitted.iter().position(|other| *other == emitted);
@@ -156,12 +156,12 @@ impl Graph<'_> {
         known.is_none()
     }
 
-    /// Holds the results of a variant against those with everything on.
+    /// Compares the results of a variant with those with all rules.
     fn compare(&mut self, setup: &Setup, rule: &str, results: &[impl DevicePtr<f32>]) -> Result<()> {
         let read = results.iter().map(|view| setup.stream.clone_dtoh(view));
         let got = read.collect::<std::result::Result<Vec<_>, _>>()?;
         if self.wanted.is_empty() {
-            // Equal results tell nothing where all have overflowed.
+            // Equal results mean nothing if all of them have overflowed.
             if let Some(at) = got.iter().position(|result| !result.iter().any(|value| value.is_finite())) {
                 return Err(format!("{}: result {at} has no finite element", self.name).into());
             }
@@ -175,8 +175,8 @@ impl Graph<'_> {
     }
 }
 
-/// Runs a graph, if it is asked for: of buffers of these lengths, with an expression that builds it, and one of the views that
-/// are compared.
+/// Runs a graph if it is selected. Takes the lengths of its buffers, an expression that builds it, and one that
+/// returns the views to compare.
 macro_rules! ablate {
     ($ablation:ident, $name:expr, $lens:expr, |$own:ident| $build:expr, |$args:ident| $results:expr) => {
         if $ablation.wants(&$name) {
@@ -225,7 +225,7 @@ macro_rules! ablate {
     };
 }
 
-/// The race of a graph that takes so long.
+/// Returns a race for graphs that take this long.
 fn race<'a>(turn: Duration) -> Race<'a> {
     const REPETITION: Duration = Duration::from_millis(8);
     let turns = (REPETITION.as_secs_f64() / turn.as_secs_f64().max(1e-9)) as usize;
@@ -243,7 +243,7 @@ fn main() -> Result<()> {
     ablation.finish()
 }
 
-/// The lengths of so many buffers each.
+/// Returns the lengths of groups of buffers, each group with a count and a length.
 fn lens(groups: &[(usize, u32)]) -> Vec<usize> {
     groups.iter().flat_map(|&(count, len)| vec![len as usize; count]).collect()
 }

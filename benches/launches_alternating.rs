@@ -1,5 +1,5 @@
-//! Chains of long and short kernels out of step with each other, as written, batched, overlapped and both, against
-//! graphs made by hand. Nothing may be lost where nothing is gained.
+//! Chains of long and short kernels that are out of phase: as written, batched, overlapped and both, compared with
+//! graphs made by hand. Where nothing is gained, nothing may be lost.
 
 #[macro_use]
 mod common;
@@ -19,7 +19,7 @@ const LAUNCHES: &str = include_str!("kernels/launches.ptx");
 fn main() -> Result<()> {
     let setup = Setup::new()?;
     let mut table = table(&setup, "launches_alternating")?;
-    // The long ones take many times a launch, about 10 us.
+    // The long kernels take much longer than a launch, about 10 us.
     let counts = setup.scaled([4_000, 20], [6, 2]);
     for blocks in setup.scaled(vec![4, 64], vec![1]) {
         by_scalar(&setup, &mut table, blocks, counts)?;
@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// 8 chains, the k-th step of the i-th given.
+/// Returns 8 chains. `step` returns step k of chain i.
 fn eight(mut step: impl FnMut(usize, usize) -> Result<Step>) -> Result<Work> {
     let mut work = Work::new();
     for chain in 0..8 {
@@ -39,7 +39,8 @@ fn eight(mut step: impl FnMut(usize, usize) -> Result<Step>) -> Result<Work> {
     Ok(work)
 }
 
-/// Returns the turns of a chain's kernel at a step: chain, step, and the long and the short count.
+/// Returns the iterations of a chain's kernel at a step, given the chain, the step, and the long and the short
+/// count.
 type Pattern = fn(u32, u32, [u32; 2]) -> u32;
 
 fn by_scalar(setup: &Setup, table: &mut Table, blocks: u32, counts: [u32; 2]) -> Result<()> {

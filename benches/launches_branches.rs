@@ -1,4 +1,4 @@
-//! Branches side by side, their launches as written, batched, overlapped and both, against graphs made by hand.
+//! Parallel branches: as written, batched, overlapped and both, compared with graphs made by hand.
 
 #[macro_use]
 mod common;
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Rounds of 16 branches, each of a fork and some steps, and their join.
+/// Rounds of 16 branches, each with a fork and some steps, and their join.
 struct Rounds {
     fork: Kernel,
     step: Kernel,
@@ -60,7 +60,7 @@ impl Rounds {
         Ok(Rounds { fork: kernel(c"fork")?, step: kernel(c"tiny")?, join: kernel(c"join")?, n })
     }
 
-    /// `at` has the address of the forked buffer, then those of the branches' buffers.
+    /// `at` holds the address of the forked buffer, then those of the branches' buffers.
     fn work(&self, at: &[u64], rounds: usize, steps: usize) -> Work {
         let n = u64::from(self.n);
         let (x, ts) = (at[0], &at[1..]);

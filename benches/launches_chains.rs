@@ -1,4 +1,4 @@
-//! Chains, their launches as written, batched, overlapped and both, against graphs made by hand.
+//! Chains: as written, batched, overlapped and both, compared with graphs made by hand.
 
 #[macro_use]
 mod common;
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// One branch of launches of one kernel.
+/// A single branch with launches of one kernel.
 fn chain(kernel: Kernel, count: usize, arguments: impl Fn(usize) -> Vec<u64>) -> Work {
     let mut work = Work::new();
     work.branch(&[], (0..count).map(|at| Step::Launch(kernel, arguments(at))).collect());

@@ -1,5 +1,5 @@
-//! The rows of the other tables, and the examples: as written, batched, overlapped and both, against graphs made by
-//! hand with memory outside. None may lose.
+//! The rows of the other tables, and the examples: as written, batched, overlapped and both, compared with graphs
+//! made by hand, whose memory is allocated outside. None may be slower.
 
 #[macro_use]
 mod common;
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// By hand a kernel that does nothing stands between the layers: the best of the ways.
+/// In the graph made by hand, an empty kernel joins the layers, which is the fastest way.
 fn joins(setup: &Setup, table: &mut Table, module: &Module) -> Result<()> {
     let (kernel, hub) = (module.single(c"after_all")?, module.single(c"hub")?);
     macro_rules! layers {
@@ -101,7 +101,7 @@ fn chains(setup: &Setup, table: &mut Table, module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// By hand the temporaries are two buffers in turn.
+/// In the graph made by hand, the temporaries alternate between two buffers.
 fn pipelines(setup: &Setup, table: &mut Table, module: &Module) -> Result<()> {
     // 1 MiB each.
     let n: u32 = setup.scaled(1 << 18, 1 << 8);

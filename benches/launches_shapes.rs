@@ -1,5 +1,5 @@
-//! Shapes that are in no goal's table: unequal grids, three dimensions, shared memory, trees, diagonals, a straggler.
-//! As written, batched, overlapped and both, against graphs made by hand: none may lose.
+//! Shapes without a goal in any table: different grids, three dimensions, shared memory, trees, diagonals, a
+//! straggler. As written, batched, overlapped and both, compared with graphs made by hand: none may be slower.
 
 #[macro_use]
 mod common;
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// 16 branches, the i-th given, and their join.
+/// 16 branches and their join. `branch` returns branch i.
 fn rounds(
     (at, count): (&[u64], usize),
     (join, n): (Kernel, u32),
@@ -238,7 +238,7 @@ fn diagonals(setup: &Setup, table: &mut Table, module: &Module, blocks: u32) -> 
     let work = (format!("15 x 15 cells by diagonals, {blocks} blocks"), GOAL);
     let mut contest = Contest::new(setup, work, &start, &[255], |at| {
         let mut work = Work::new();
-        // The branch of each cell of the diagonal before, by its row.
+        // The branch of each cell of the previous diagonal, by its row.
         let mut before: Vec<Option<usize>> = vec![None; 17];
         for diagonal in 2..=30 {
             let mut own = vec![None; 17];

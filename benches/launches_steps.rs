@@ -1,5 +1,6 @@
-//! Scalars that are set between launches, temporaries freed early, copies between kernels, more launches than a table
-//! holds, a decoder's layers; as written, batched, overlapped and both, against graphs made by hand. None may lose.
+//! Scalars that are set between launches, temporaries that are freed early, copies between kernels, more launches
+//! than a table holds, and a decoder's layers: as written, batched, overlapped and both, compared with graphs made
+//! by hand. None may be slower.
 
 #[macro_use]
 mod common;
@@ -14,7 +15,7 @@ use common::{Result, Setup};
 
 const GOAL: &str = "<= 1.02";
 const LAUNCHES: &str = include_str!("kernels/launches.ptx");
-/// The values that the scalar is set to in turn.
+/// The values that the scalar alternates between.
 const RATES: [f32; 2] = [0.01, 0.02];
 
 fn main() -> Result<()> {
@@ -33,7 +34,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Branches of as many launches of a kernel, with the arguments that each branch has.
+/// Branches with `steps` launches of a kernel each, and the arguments of each branch.
 fn alike(kernel: Kernel, steps: usize, branches: impl IntoIterator<Item = Vec<u64>>) -> Work {
     let mut work = Work::new();
     for arguments in branches {
@@ -42,7 +43,7 @@ fn alike(kernel: Kernel, steps: usize, branches: impl IntoIterator<Item = Vec<u6
     work
 }
 
-/// The arguments of `momentum` for each of some tensors.
+/// Returns the arguments of `momentum` for each tensor.
 fn of_tensors(at: &[u64], rate: f32, n: u32) -> impl Iterator<Item = Vec<u64>> {
     let (ps, rest) = at.split_at(at.len() / 3);
     let (ms, gs) = rest.split_at(ps.len());

@@ -1,5 +1,5 @@
-//! 96 launches side by side, of one kernel on tensors of mixed sizes and of 96 different kernels: as written, batched,
-//! overlapped and both, against graphs made by hand.
+//! 96 parallel launches, of one kernel on tensors of different sizes and of 96 different kernels: as written,
+//! batched, overlapped and both, compared with graphs made by hand.
 
 #[macro_use]
 mod common;
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Three words an element go to or from memory.
+/// Three words per element are read from or written to memory.
 fn descend(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Result<()> {
     use graphs::tensors as graphs;
     let module = Module::of(&setup.ctx, include_str!("kernels/tensors.ptx"))?;
@@ -70,7 +70,7 @@ fn descend(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Re
     contest.run(table)
 }
 
-/// Five words an element go to or from memory.
+/// Five words per element are read from or written to memory.
 fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Result<()> {
     use graphs::tensors as graphs;
     let module = Module::of(&setup.ctx, include_str!("kernels/launches.ptx"))?;
@@ -109,8 +109,8 @@ fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Res
     contest.run(table)
 }
 
-/// Returns a contest with the hand-written launches. The kernel takes `buffers` buffers a tensor and only reads the
-/// last.
+/// Returns a contest with the hand-written launches. The kernel takes `buffers` buffers per tensor, and only reads
+/// the last.
 fn by_hand<'a>(
     setup: &'a Setup,
     work: (String, &'static str),
@@ -136,12 +136,12 @@ fn by_hand<'a>(
     Ok(contest)
 }
 
-/// The elements of the tensors, size by size.
+/// Returns the lengths of the tensors, grouped by size.
 fn lengths([a, b, c, d]: [u32; 4]) -> Vec<usize> {
     [vec![a; 24], vec![b; 24], vec![c; 12], vec![d; 36]].concat().into_iter().map(|n| n as usize).collect()
 }
 
-/// Their places in that list, as the program has them.
+/// Returns the index of each tensor in that list, in the order of the program.
 fn as_they_follow() -> impl Iterator<Item = usize> {
     let mut next = [0, 24, 48, 60];
     (0..12).flat_map(|_| graphs::tensors::LAYER).map(move |size| {
@@ -150,7 +150,7 @@ fn as_they_follow() -> impl Iterator<Item = usize> {
     })
 }
 
-/// Adds the work with all elements in one tensor: a lower bound for any batching of the launches.
+/// Adds the work with all elements in one tensor, which is a lower bound for any batching.
 fn one_launch<'a>(
     setup: &'a Setup,
     contest: &mut Contest<'a>,

@@ -1,7 +1,9 @@
-//! Batches whose members have several waves: rounds of equal branches between joins, as written, overlapped, in lanes, each level in one
-//! launch and in halves; kernels that hold fewer blocks a multiprocessor; and the host's time to launch branches side by side.
+//! Batches whose members have several waves. Rounds of equal branches between joins run as written, overlapped, in
+//! lanes, with each level in one launch, and in halves. Other parts measure kernels that hold fewer blocks per
+//! multiprocessor, and the host's time to launch parallel branches.
 //!
-//! `--part rounds`, `chains`, `pairs`, `lengths`, `stacks`, `occupancy`, `spills` or `host` runs one part; `--work` and a number one kernel of `stacks`.
+//! `--part rounds`, `chains`, `pairs`, `lengths`, `stacks`, `occupancy`, `spills` or `host` runs one part; `--work`
+//! and a number selects one kernel of `stacks`.
 
 #[macro_use]
 mod common;
@@ -54,13 +56,14 @@ const ALL: Waves = Waves(u64::MAX, 1);
 /// A kernel of the branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
-    /// Streams rows of so many weights, a warp each, in blocks of 128 threads: 16 a multiprocessor.
+    /// Streams rows of this many weights, with a warp for each row, in blocks of 128 threads: 16 per
+    /// multiprocessor.
     Weighted(u32),
-    /// Reads and writes an element a thread, in blocks of 256 threads: 8 a multiprocessor.
+    /// Reads and writes an element per thread, in blocks of 256 threads: 8 per multiprocessor.
     Brief,
-    /// Computes so many turns, in blocks of 256 threads.
+    /// Computes this many iterations, in blocks of 256 threads.
     Looped(u32),
-    /// Another kernel each time, of some arithmetic on an element a thread, in blocks of 256 threads.
+    /// A different kernel each time, with some arithmetic on an element per thread, in blocks of 256 threads.
     Different,
 }
 
@@ -74,12 +77,12 @@ impl Work {
         }
     }
 
-    /// Returns the blocks of a wave on a device of 132 multiprocessors.
+    /// Returns the number of blocks in a wave, on a device with 132 multiprocessors.
     fn wave(self) -> u32 {
         132 * if matches!(self, Work::Weighted(_)) { 16 } else { 8 }
     }
 
-    /// Returns the elements of a block.
+    /// Returns the number of elements per block.
     fn elements(self) -> u32 {
         if matches!(self, Work::Weighted(_)) { 4 } else { 256 }
     }
@@ -92,9 +95,9 @@ struct Rounds {
     rounds: u32,
     branches: u32,
     steps: u32,
-    /// The blocks of each kernel.
+    /// The number of blocks of each kernel.
     blocks: u32,
-    /// The dynamic shared memory of a block, in bytes.
+    /// The dynamic shared memory per block, in bytes.
     shared: u32,
 }
 
@@ -153,7 +156,7 @@ impl Rounds {
     }
 }
 
-/// A name, the dynamic shared memory of a block, and a change of the rules.
+/// A name, the dynamic shared memory per block, and a change of the rules.
 type Form = (String, u32, Box<dyn Fn(&mut Rules)>);
 
 fn form(name: &str, change: impl Fn(&mut Rules) + 'static) -> Form {
@@ -179,7 +182,8 @@ fn forms() -> Vec<Form> {
     ]
 }
 
-/// Returns the forms of chains side by side: level by level, each in one kernel, all in one, and the one that is chosen.
+/// Returns the forms of parallel chains: level by level, each in one kernel, all in one, and the form that is
+/// chosen.
 fn forms_of_chains() -> Vec<Form> {
     let all = SideBySide { levels: NONE, short: ALL, long: ALL };
     vec![
@@ -198,7 +202,7 @@ fn forms_of_chains() -> Vec<Form> {
     ]
 }
 
-/// Lets the forms of a graph race, and adds their rows. Forms with equal graphs are one contestant.
+/// Races the forms of a graph and adds their rows. Forms with equal graphs are a single contestant.
 fn race(
     setup: &Setup,
     table: &mut Table,
@@ -301,7 +305,7 @@ fn main() -> Result<()> {
         for work in [Work::Weighted(256), Work::Brief, Work::Looped(200)] {
             for branches in setup.scaled(vec![4, 16], vec![4]) {
                 for steps in setup.scaled(vec![2, 5, 10, 20], vec![2]) {
-                    // Waves of a level.
+                    // The number of waves per level.
                     for waves in setup.scaled(vec![1, 2, 4, 8, 16], vec![1]) {
                         let blocks = setup.scaled(work.wave() * waves / branches, 2);
                         let rounds =
@@ -403,7 +407,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Kernels with many registers, with fewer and fewer of them.
+/// Kernels with many registers, limited to fewer and fewer.
 fn spills(setup: &Setup) -> Result<()> {
     const PTX: &str = include_str!("kernels/waves.ptx");
     let columns = [
@@ -477,14 +481,14 @@ fn spills(setup: &Setup) -> Result<()> {
     table.finish()
 }
 
-/// Returns PTX with a limit of an entry's registers.
+/// Returns PTX with a register limit for one entry.
 fn limited(ptx: &str, name: &str, limit: u32) -> Result<String> {
     let entry = ptx.find(&format!(".entry {name}(")).ok_or("no such entry")?;
     let body = entry + ptx[entry..].find('{').ok_or("no body")?;
     Ok(format!("{}.maxnreg {limit}\n{}", &ptx[..body], &ptx[body..]))
 }
 
-/// Chains of launches whose dynamic shared memory leaves room for fewer and fewer blocks a multiprocessor.
+/// Chains of launches whose dynamic shared memory leaves room for fewer and fewer blocks per multiprocessor.
 fn occupancy(setup: &Setup, table: &mut Table, weights: &CudaSlice<f32>) -> Result<()> {
     for work in [Work::Weighted(256), Work::Weighted(2048), Work::Brief, Work::Looped(20), Work::Looped(200)]
     {
@@ -497,7 +501,7 @@ fn occupancy(setup: &Setup, table: &mut Table, weights: &CudaSlice<f32>) -> Resu
             let mut counts = vec![full, full * 15 / 16, full * 7 / 8, full * 3 / 4, full * 5 / 8, full / 2];
             counts.dedup();
             let forms = counts.into_iter().map(|each| {
-                // 228 KiB a multiprocessor, of which each block takes 1 KiB for itself.
+                // A multiprocessor has 228 KiB, and each block needs 1 KiB for itself.
                 let shared = if each == full { 0 } else { ((228 / each - 1) << 10).min(47 << 10) };
                 let (name, _, change) = form(&format!("{each} blocks a multiprocessor"), |rules| {
                     rules.allowed = Allowed::default()

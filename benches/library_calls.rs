@@ -1,7 +1,8 @@
-//! Products of cuBLASLt in graphs, against the same calls captured by hand, with the same algorithms: a chain of 20 in one capture
-//! with one workspace, 8 branches of 4 that cut k with a workspace each, and the time to capture 200 of them, one capture a call.
+//! cuBLASLt products in graphs, compared with the same calls captured by hand, with the same algorithms: a chain of
+//! 20 in one capture with one workspace, 8 branches of 4 that split k with a workspace each, and the time to
+//! capture 200 of them with one capture per call.
 //!
-//! On the simulated driver there is no cuBLAS, and no side by hand: it shows that our side works.
+//! There is no cuBLAS for the simulated driver, and no side made by hand: there, it only shows that our side works.
 
 mod common;
 #[path = "graphs/products.rs"]
@@ -43,7 +44,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Numbers between -scale and scale.
+/// Returns numbers between -scale and scale.
 fn noise(len: u32, seed: u32, scale: f32) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
@@ -53,7 +54,7 @@ fn noise(len: u32, seed: u32, scale: f32) -> Vec<f32> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Returns an error if results differ by more than rounding in another order explains.
+/// Returns an error if results differ by more than a different rounding order explains.
 fn close<T: DeviceRepr + Copy + Into<f64>>(
     setup: &Setup,
     what: &str,
@@ -78,7 +79,7 @@ macro_rules! chain {
     ($name:ident, $owned:ident, $ty:ty, $label:literal, $of:expr, $bf16:literal) => {
         fn $name(setup: &Setup, blas: &Blas, table: &mut Table, rows: u32, d: u32) -> Result<()> {
             let stream = &setup.stream;
-            // Rows of w have a length of about 1, so that products neither grow nor vanish.
+            // Rows of w have a length of about 1, so that repeated products neither grow nor vanish.
             let convert = |values: Vec<f32>| values.into_iter().map($of).collect::<Vec<$ty>>();
             let w = stream.clone_htod(&convert(noise(d * d, 1, (3.0 / d as f32).sqrt())))?;
             let start = convert(noise(rows * d, 2, 1.0));
@@ -135,7 +136,8 @@ macro_rules! chain {
 chain!(chain_f32, chain_f32_owned, f32, "f32", |value| value, false);
 chain!(chain_bf16, chain_bf16_owned, bf16, "bf16", bf16::from_f32, true);
 
-/// Chains of products with launches between them: with the batches that are decided, with all, and without any.
+/// Chains of products with launches between them: with the chosen batches, with all possible batches, and without
+/// batches.
 fn between(setup: &Setup, blas: &Blas, table: &mut Table, kernels: u32) -> Result<()> {
     const COUNT: u32 = 8;
     let (n, pairs) = setup.scaled((64, 10), (4, 2));
@@ -179,7 +181,8 @@ fn branches(setup: &Setup, blas: &Blas, table: &mut Table) -> Result<String> {
     let asked = blas.scratch::<f32, f32>(&Shape::row_major(m, n, k), false);
     let planned = report.plan.as_ref().map_or(0, |plan| plan.planned);
     let line = format!(
-        "{COUNT} branches: scratch planned {planned} B; cuBLASLt's answers for the {COUNT} calls side by side add up to {} B.",
+        "{COUNT} branches: scratch planned {planned} B; cuBLASLt's answers for the {COUNT} calls side by side add \
+         up to {} B.",
         asked * u64::from(COUNT)
     );
     let mut ours = graph.instantiate()?;

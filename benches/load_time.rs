@@ -1,10 +1,11 @@
-//! The time of a first build, most of which the driver takes to compile PTX, and of a second, which compiles nothing:
-//! a file of ten kernels, three of which are batched, against the driver's time for that file as written. Each build is the first of a
-//! process, with an empty folder of machine code and with the one that the process before has left.
+//! The time of a first build, which the driver mostly spends on compiling PTX, and of a second build, which
+//! compiles nothing. The file has ten kernels, three of which are batched. Compared with the driver's time for that
+//! file as written. Each build is the first of a process, with an empty cache of machine code and with the cache
+//! that the previous process has left.
 
 #[macro_use]
 mod common;
-// Some sides are not built.
+// Not all sides are built.
 #[allow(dead_code)]
 #[path = "graphs/launches/load.rs"]
 mod graphs;
@@ -31,7 +32,7 @@ const KERNELS: [&CStr; 10] = [
     c"gelu",
     c"mean",
 ];
-/// The driver's cache of compiled code, whose settings the driver reads once, when it is loaded.
+/// The driver's cache of compiled code. The driver reads this setting once, when it is loaded.
 const NO_CACHE: &str = "CUDA_CACHE_DISABLE";
 
 fn main() -> Result<()> {
@@ -93,10 +94,10 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// The variable that makes a process build once, by its side.
+/// The environment variable that makes a process build once, and says for which side.
 const CHILD: &str = "CUWEAVE_LOAD_TIME";
 
-/// Builds a graph, drops it and builds it again. Prints its nodes and both times in ns.
+/// Builds a graph, drops it and builds it again. Prints the number of nodes and both times in ns.
 fn child() -> Result<()> {
     let setup = Setup::new()?;
     let start = Start::new(&setup, &[4096; 14])?;
@@ -128,7 +129,7 @@ fn child() -> Result<()> {
 
 type Built = cuweave::Exec<graphs::everything::ten::Args<'static>>;
 
-/// Launches once, so that work that a build defers to the first launch would be seen.
+/// Launches once, so that work that a build might defer to the first launch would be noticed.
 fn check_that_it_runs(setup: &Setup, mut exec: Built) -> Result<()> {
     exec.launch(&setup.stream)?;
     let result: Vec<f32> = setup.stream.clone_dtoh(&exec.args().x)?;

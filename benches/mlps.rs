@@ -1,7 +1,7 @@
-//! An ensemble of 16 perceptrons of 4 layers, 256 wide, for 32 rows, in f32. The same model in PyTorch is in
+//! An ensemble of 16 perceptrons with 4 layers of width 256, for 32 rows, in f32. The same model in PyTorch is in
 //! benches/pytorch/models.py.
 //!
-//! On the simulated driver a smaller one shows that it works.
+//! On the simulated driver, a smaller one shows that it works.
 
 #[macro_use]
 mod common;
@@ -16,7 +16,7 @@ use cuweave::__private::change_next_rules;
 use cuweave_core::launches::tuning::Waves;
 use graphs::{Layer, Mlp};
 
-/// The layers of a member.
+/// The number of layers of a member.
 const LAYERS: usize = 4;
 
 fn main() -> Result<()> {
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
 
     let work = format!("{count} MLPs of {LAYERS} layers, {width} wide, batch {rows}, f32");
     let mut models = Models::new(&setup, &work, shape.plain(), 1e-5, bytes);
-    // Two temporaries in turn: all launches are in one stream.
+    // Two alternating temporaries are enough, because all launches are in one stream.
     let zeros = |_| stream.alloc_zeros::<f32>(elements);
     let temporaries = (0..2).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
     let outs = || (0..count).map(zeros).collect::<std::result::Result<Vec<_>, _>>();
@@ -73,7 +73,7 @@ fn main() -> Result<()> {
             .collect::<Result<Vec<_>>>()?
     );
     use graphs::everything::ensemble;
-    // Each level in one launch and in two, whichever the rules prefer.
+    // Each level in one launch and in two, whichever form the rules prefer.
     for (name, halved) in
         [("everything, levels whole", Waves(u64::MAX, 1)), ("everything, in halves", Waves(0, 1))]
     {

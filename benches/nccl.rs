@@ -1,9 +1,11 @@
-//! Collectives of two devices in one graph, against the same by hand in streams, with a graph and without: all-reduces of 4 KiB, chains side
-//! by side, a data-parallel training step, and a decoder whose layers are spread over the devices.
+//! Collectives of two devices in one graph, compared with the same by hand in streams, with and without a graph:
+//! all-reduces of 4 KiB, parallel chains, a data-parallel training step, and a decoder whose layers are distributed
+//! over the devices.
 //!
-//! Arguments name the parts that run: `reduces`, `chains`, `training`, `tensor`; all without any. `--by-hand-last` makes the communicator
-//! by hand behind cuweave's. On the simulated driver, with
-//! `CUWEAVE_SIM_DEVICES=2` and a library in the place of NCCL, it shows that our sides work, and those by hand where they need no cuBLAS.
+//! Arguments name the parts to run: `reduces`, `chains`, `training`, `tensor`; without any, all run.
+//! `--by-hand-last` creates the communicator made by hand after cuweave's. On the simulated driver, with
+//! `CUWEAVE_SIM_DEVICES=2` and the stand-in for NCCL, it shows that our sides work, and those by hand if they need
+//! no cuBLAS.
 
 mod common;
 #[path = "graphs/nccl.rs"]
@@ -34,22 +36,22 @@ use cuweave::nccl::Communicator;
 use library::{F32, Nccl, SUM};
 use race::{Race, Side};
 
-/// Two devices: contexts, a stream of each, and ranks of both kinds.
+/// Two devices: contexts, a stream for each, and both kinds of ranks.
 pub struct Pair {
-    /// The machine, and the stream of all launches of graphs.
+    /// The machine, and the stream of all graph launches.
     pub setup: Setup,
-    /// A context of each.
+    /// A context for each device.
     pub contexts: [Arc<CudaContext>; 2],
-    /// A stream of each, first that of all launches.
+    /// A stream for each device. The first is that of all launches.
     pub streams: [Arc<CudaStream>; 2],
     /// The ranks of cuweave.
     pub comm: Communicator,
-    /// The ranks by hand.
+    /// The ranks made by hand.
     pub nccl: Nccl,
 }
 
 impl Pair {
-    /// Makes the communicators: that by hand first, or last.
+    /// Creates the communicators. `first` says if that made by hand comes first.
     fn new(setup: Setup, first: bool) -> Result<Pair> {
         let contexts = [setup.ctx.clone(), cuweave::context(1)?];
         let streams = [setup.stream.clone(), contexts[1].new_stream()?];
@@ -60,12 +62,13 @@ impl Pair {
         Ok(Pair { setup, contexts, streams, comm, nccl })
     }
 
-    /// Waits for all work of both devices.
+    /// Waits for all work on both devices.
     pub fn wait(&self) -> Result<()> {
         self.contexts.iter().rev().try_for_each(|ctx| Ok(ctx.synchronize()?))
     }
 
-    /// Captures work that begins and ends in the stream of the first device; the second one's is forked from it and joined.
+    /// Captures work that begins and ends in the stream of the first device. The second stream is forked from it
+    /// and joined.
     pub fn capture(&self, work: impl FnOnce([&CudaStream; 2]) -> Result<()>) -> Result<(String, hand::Exec)> {
         let sides = [self.contexts[0].new_stream()?, self.contexts[1].new_stream()?];
         self.contexts[0].bind_to_thread()?;
@@ -107,7 +110,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Five all-reduces, one after the other.
+/// Five sequential all-reduces.
 fn reduces(pair: &Pair, table: &mut common::table::Table) -> Result<()> {
     const TIMES: u32 = 5;
     for bytes in [4 << 10, 1 << 20, 64 << 20] {
@@ -117,7 +120,7 @@ fn reduces(pair: &Pair, table: &mut common::table::Table) -> Result<()> {
             let send = |at: usize| pair.streams[at].clone_htod(&vec![values[at]; n as usize]);
             Ok([send(0)?, send(1)?])
         };
-        // The sum of both is 0, and stays it.
+        // The sum of both is 0 and stays 0.
         let (mut ours, captured, streamed) = (on([1.0, 2.0])?, on([1.0, 2.0])?, on([1.0, -1.0])?);
         pair.wait()?;
         let enqueue = |of: &[CudaSlice<f32>; 2], streams: [&CudaStream; 2]| {
@@ -141,7 +144,7 @@ fn reduces(pair: &Pair, table: &mut common::table::Table) -> Result<()> {
                 }
             }
         }
-        // Infinite sums would be slower or faster than finite ones.
+        // Infinite sums might be slower or faster than finite ones.
         let zeros = on([0.0, 0.0])?;
         let mut ours = on([0.0, 0.0])?;
         drop(graph);
@@ -175,7 +178,7 @@ fn reduces(pair: &Pair, table: &mut common::table::Table) -> Result<()> {
     Ok(())
 }
 
-/// A chain of 20 kernels on each device, side by side, against one of them alone.
+/// A chain of 20 kernels on each device, concurrently, compared with a single chain.
 fn chains(pair: &Pair, table: &mut common::table::Table) -> Result<()> {
     let length = pair.setup.scaled(20, 3);
     let n = pair.setup.scaled(1 << 15, 32);

@@ -1,4 +1,4 @@
-//! The planner on the graphs of real programs and on the MiniMalloc traces: bytes against the bound, and host time.
+//! The planner on graphs of real programs and on MiniMalloc traces: bytes compared with the bound, and host time.
 //!
 //! Needs no GPU. `cargo bench --bench planner -- [FOLDER OF TRACES]`; benches/results/ablation.md has the table.
 
@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The bound, and the ratio of planned bytes to it with the milliseconds that planning took, at two efforts.
+/// Returns the bound, and for two efforts the ratio of planned bytes to the bound with the milliseconds of
+/// planning.
 fn cells(
     run: impl Fn(Effort) -> Result<(u64, u64), plan::PlanError>,
 ) -> Result<(u64, String), plan::PlanError> {

@@ -1,9 +1,11 @@
-//! Elements in registers of fused kernels, or in memory, in decode steps of 12 layers. Each form is built several times, with buffers at other
-//! addresses: the spread of one form is what their places in the caches alone do.
+//! Elements of fused kernels in registers or in memory, in decode steps of 12 layers. Each form is built several
+//! times with buffers at different addresses: the spread of one form is the effect of their positions in the
+//! caches.
 //!
-//! The forms have weights of their own, or share them: then all differences are those of the kernels and of the temporaries. The temporaries lie in
-//! memory of the driver's pool, which all graphs share, in an arena of each graph, or are arguments: then all forms have the same buffers, and
-//! nothing but the loads of fused kernels differs. A second table has the time of each node by the profile.
+//! The forms have separate weights or share them. If they share them, all differences come from the kernels and the
+//! temporaries. The temporaries are in the driver's pool, which all graphs share, in an arena of each graph, or are
+//! arguments. If they are arguments, all forms have the same buffers, and they only differ in the loads of the
+//! fused kernels. A second table has the time of each node from the profile.
 
 mod common;
 
@@ -26,7 +28,7 @@ mod kernels {
     }
 }
 
-/// The bytes of a buffer whose parts are temporaries.
+/// The size in bytes of a buffer whose parts are the temporaries.
 const BYTES: u64 = 64 << 20;
 
 /// The number of builds of each form.
@@ -63,13 +65,13 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// The place of temporaries.
+/// The location of the temporaries.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Pool,
     Own,
     Arguments,
-    /// In one buffer, so many bytes behind its start.
+    /// In one buffer, at this offset in bytes.
     At(u64),
 }
 
@@ -84,7 +86,7 @@ impl Place {
     }
 }
 
-/// Lets graphs race whose temporaries are parts of one buffer, at different distances from its start.
+/// Races graphs whose temporaries are parts of one buffer, at different offsets.
 fn places(setup: &Setup, table: &mut Table, n: u32) -> Result<()> {
     let w = weights(setup, n)?;
     let start: Vec<f32> = (0..n).map(|at| (at % 10) as f32 * 0.1).collect();
@@ -110,7 +112,7 @@ fn places(setup: &Setup, table: &mut Table, n: u32) -> Result<()> {
     Ok(())
 }
 
-/// Adds the times of the nodes of both forms, by their place in a layer.
+/// Adds the times of the nodes in both forms, by their position in a layer.
 fn profiles(setup: &Setup, table: &mut Table, n: u32, place: Place) -> Result<()> {
     let w = weights(setup, n)?;
     let start: Vec<f32> = (0..n).map(|at| (at % 10) as f32 * 0.1).collect();
@@ -124,7 +126,7 @@ fn profiles(setup: &Setup, table: &mut Table, n: u32, place: Place) -> Result<()
     }
     let [registers, memory] = times.try_into().map_err(|_| "two profiles")?;
     let mut rows: Vec<(String, usize, f64, f64)> = Vec::new();
-    // The nodes of all layers but the last one are the same.
+    // The nodes of all layers except the last are the same.
     let each = registers.len() / 12;
     for (at, ((name, with), (_, without))) in registers.iter().zip(&memory).enumerate() {
         let name = format!("{}: {name}", at % each.max(1));
@@ -146,7 +148,7 @@ fn weights(setup: &Setup, n: u32) -> Result<Weights> {
     (0..7).map(|_| Ok(Arc::new(setup.stream.clone_htod(&data)?))).collect()
 }
 
-/// One step of a decoder of 12 layers, `n` wide, on one sequence: that of `launch_rules`.
+/// A step of a decoder with 12 layers of width `n`, on one sequence: the same as in `launch_rules`.
 fn decode<'a>(
     setup: &Setup,
     n: u32,

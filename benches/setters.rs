@@ -1,5 +1,5 @@
-//! One argument that k nodes use is set, and the graph launched: against k updates of nodes by hand. Then a scalar that moves
-//! the ranges of 22 nodes, as the position in a cache does.
+//! Sets an argument that k nodes use, and launches the graph, compared with k node updates by hand. Then sets a
+//! scalar that moves the ranges of 22 nodes, like the position in a cache.
 
 mod common;
 #[path = "graphs/users.rs"]
@@ -87,10 +87,10 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// The rows of the cache in `graphs::moved`, and its nodes.
+/// The rows of the cache in `graphs::moved`, which is also its number of nodes.
 const ROWS: usize = 22;
 
-/// Returns the arguments of one node of `graphs::moved`, whose cache has rows of `row` elements.
+/// Returns the arguments of a node of `graphs::moved`, whose cache has rows of `row` elements.
 fn moved_arguments(at: usize, x: u64, cache: u64, (row, pos): (u64, u64)) -> [u64; 3] {
     let element = |at: usize| cache + 4 * (at as u64 * row + pos);
     [at.checked_sub(1).map_or(x, element), element(at), 1]

@@ -1,4 +1,5 @@
-//! A chain of 32 growing temporaries, for its bytes; and a pipeline of 1,000 temporaries, for its time and its bytes.
+//! A chain of 32 growing temporaries, which measures bytes; and a pipeline of 1,000 temporaries, which measures
+//! time and bytes.
 
 mod common;
 #[path = "graphs/temporaries.rs"]
@@ -16,7 +17,7 @@ fn main() -> Result<()> {
     pipeline(&setup)
 }
 
-/// The sum of the two largest.
+/// The sum of the two largest temporaries.
 const BOUND: u64 = 8_419_840;
 
 fn growing(setup: &Setup) -> Result<()> {
@@ -97,7 +98,7 @@ fn pipeline(setup: &Setup) -> Result<()> {
     table.finish()
 }
 
-/// The same kernels; the temporaries take turns on these buffers.
+/// The same kernels. The temporaries alternate between these buffers.
 fn hand_pipeline(
     module: &hand::Module,
     n: u32,

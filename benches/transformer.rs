@@ -1,7 +1,7 @@
-//! A training step of a small transformer in f32: 2 layers, 256 wide, 4 heads, 1024 between, 4 sequences of 64 tokens; forward,
-//! backward and Adam. The same in PyTorch is in benches/pytorch/models.py.
+//! A training step of a small transformer in f32: 2 layers of width 256, 4 heads, hidden size 1024, 4 sequences of
+//! 64 tokens; forward, backward and Adam. The same in PyTorch is in benches/pytorch/models.py.
 //!
-//! On the simulated driver a smaller one shows that it works.
+//! On the simulated driver, a smaller one shows that it works.
 
 #[macro_use]
 mod common;
@@ -29,7 +29,8 @@ fn main() -> Result<()> {
     let (x, target) = (x?, target?);
     let (rows, width) = (sizes.rows(), sizes.width());
     let blocks = (rows * width).div_ceil(256);
-    // A weight is read and written, so are its two moments, and the backward pass reads it again; activations are left out.
+    // Each weight and its two moments are read and written, and the backward pass reads the weight again.
+    // Activations are not counted.
     let weights: usize =
         (0..count * PAIRS).flat_map(|at| numbers(sizes, 0, at % PAIRS)).map(|part| part.len).sum();
     let bytes = 4 * (7 * weights + 2 * x.len()) as u64;
@@ -119,7 +120,7 @@ type Tensor = [CudaSlice<f32>; 3];
 
 /// The buffers that a step changes.
 struct Buffers {
-    /// Weights and bias for each layer and each pair.
+    /// Weights and bias, for each layer and each pair.
     pairs: Vec<Vec<[Tensor; 2]>>,
     /// The values that the backward pass of each layer reads, in the order of the fields of [`Layer`].
     activations: Vec<Vec<CudaSlice<f32>>>,
@@ -195,7 +196,7 @@ fn layer(sizes: Sizes, pairs: Vec<[Tensor; 2]>, activations: Vec<CudaSlice<f32>>
     ))
 }
 
-/// Returns what is compared, of the loss and of value and mean of each tensor.
+/// Returns the numbers to compare, from the loss and from the value and mean of each tensor.
 fn compared(sizes: Sizes, parts: Vec<f32>, tensors: Vec<[Vec<f32>; 2]>) -> Result<Vec<Vec<f64>>> {
     let (mut step, mut count, mut means) = (0.0, 0_usize, Vec::new());
     for (at, [value, mean]) in tensors.into_iter().enumerate() {

@@ -1,6 +1,7 @@
-//! A step of a small U-Net in bf16: 64 x 64 pixels, channels 32, 64 and 128. The same in PyTorch is in benches/pytorch/models.py.
+//! A step of a small U-Net in bf16: 64 x 64 pixels, with 32, 64 and 128 channels. The same in PyTorch is in
+//! benches/pytorch/models.py.
 //!
-//! On the simulated driver a smaller image shows that it works.
+//! On the simulated driver, a smaller image shows that it works.
 
 #[macro_use]
 mod common;
@@ -77,7 +78,8 @@ fn main() -> Result<()> {
 /// A convolution's weights and bias, or a norm's gain and shift.
 type Pair = [Arc<CudaSlice<bf16>>; 2];
 
-/// Returns the numbers of all pairs: of each block norm, convolution, norm, convolution; the other convolutions; the last norm.
+/// Returns the numbers of all pairs: norm, convolution, norm and convolution of each block; the other convolutions;
+/// the last norm.
 fn numbers() -> Vec<[Numbers; 2]> {
     let mut seed = 1;
     let mut next = |len: usize, middle: f32, scale: f32| {
@@ -126,7 +128,7 @@ fn bound(pairs: &[Pair]) -> Result<Bound> {
     ))
 }
 
-/// Returns the launches by hand, with memory of their own, and its elements of 4 bytes.
+/// Returns the launches made by hand with their own memory, and the number of its 4-byte elements.
 fn by_hand(
     setup: &Setup,
     h: u32,
@@ -137,8 +139,8 @@ fn by_hand(
 ) -> Result<(Launches, usize)> {
     let pairs: Vec<[u64; 2]> = pairs.iter().map(|pair| pair.each_ref().map(|part| address(part))).collect();
     let (c, largest) = (C as u32, (16 * h * w) as usize * C);
-    // Images of the most elements: between the two of a block; top, middle, and three more. Sums of the image that comes in, of the one in the
-    // middle of a block, and of two images in turn.
+    // Images of the largest size: between the two convolutions of a block; top, middle, and three more. Then sums:
+    // of the input image, of the image in the middle of a block, and of two alternating images.
     let images: Vec<CudaSlice<f32>> =
         (0..6).map(|_| setup.stream.alloc_zeros::<f32>(largest)).collect::<std::result::Result<_, _>>()?;
     let most = (parts(4 * h, 4 * w) * c / 4).max(parts(2 * h, 2 * w) * c / 2).max(parts(h, w) * c) as usize;
@@ -152,7 +154,7 @@ fn by_hand(
     let mut l = Launches::new(setup, &[include_str!("kernels/unet.ptx")])?;
     l.keep(images);
     l.keep(sums);
-    // An image is followed by its sums.
+    // Each image is followed by its sums.
     let convolution =
         |l: &mut Launches, name: &CStr, pointers: &[&[u64]], [h, w, outs]: [u32; 3], rest: &[u32]| {
             let mut arguments = pointers.concat();

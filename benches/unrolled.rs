@@ -1,8 +1,9 @@
-//! The host's time to build a graph of a loop that the build unrolls, beyond the driver calls that add its nodes.
+//! The host's time to build a graph of a loop that is unrolled at build time, in addition to the driver calls that
+//! add its nodes.
 //!
-//! Both sides add the same nodes in turn. A *first* build has a length that no build before it had, so nothing that it needs is
-//! kept; a *second* one has the length of the one before. Modules are loaded on both sides; drops and, for the side by hand,
-//! the allocation of buffers are not timed.
+//! Both sides alternately add the same nodes. A *first* build has a length that no earlier build had, so nothing
+//! can be reused; a *second* one has the length of the previous build. Modules are loaded on both sides. Drops are
+//! not timed, and neither is the allocation of buffers for the side made by hand.
 //!
 //! `cargo bench --bench unrolled -- [WORK..]`; benches/results/unrolled.md says what is expected.
 
@@ -18,14 +19,14 @@ use common::hand::{self, Kernel, Node};
 use common::table::Table;
 use common::{Result, Setup, median};
 
-/// The elements of a row in the first turn; each turn takes one more.
+/// The number of elements of a row in the first build; each further build has one more.
 const LEAST: u32 = 32;
-/// The launches of the graphs.
+/// The numbers of launches.
 const COUNTS: [u32; 3] = [100, 1_000, 10_000];
-/// The most milliseconds that a build of the most launches may take beyond its adds.
+/// The maximum milliseconds for a build of the largest graph, in addition to its adds.
 const GOAL: &str = "< 20";
 
-/// The times of a build: all of it, and its adds; its nodes and edges.
+/// The times of a build: all of it, and its adds; also its numbers of nodes and edges.
 #[derive(Clone, Copy)]
 struct Built {
     all: Duration,
@@ -39,7 +40,7 @@ impl Built {
     }
 }
 
-/// The kernels and buffers of the side by hand.
+/// The kernels and buffers of the side made by hand.
 struct Hand {
     produce: Kernel,
     consume: Kernel,
@@ -49,7 +50,7 @@ struct Hand {
     count: u32,
 }
 
-/// Builds a graph and times that. The graph is dropped outside of that time.
+/// Builds a graph and measures the time. The drop of the graph is not timed.
 macro_rules! timed {
     ($build:expr) => {{
         let start = Instant::now();
@@ -78,7 +79,7 @@ fn main() -> Result<()> {
         "goal",
     ];
     let mut table = Table::new(&setup, "unrolled", &columns)?;
-    // Keeps the module loaded.
+    // Keep the module loaded.
     let _loaded = unrolled::produce::load(ctx)?;
     let picked: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -113,14 +114,16 @@ fn main() -> Result<()> {
         }
     }
     table.note(
-        "Medians and least times of builds in turn, each first build with another length. `batched` adds fewer nodes than the side \
-         by hand, which adds the launches as written; the memory of `temporaries` and `scratch` is one alloc and one free node on \
+        "Medians and least times of builds in turn, each first build with another length. `batched` adds fewer \
+         nodes than the side \
+         by hand, which adds the launches as written; the memory of `temporaries` and `scratch` is one alloc and \
+         one free node on \
          both sides.",
     )?;
     table.finish()
 }
 
-/// Builds in turn.
+/// Builds with both sides alternately.
 fn race(
     table: &mut Table,
     (work, goal): (String, &str),
@@ -138,7 +141,7 @@ fn race(
         let hand = start.elapsed();
         size = (graph.nodes, graph.edges);
         drop(graph);
-        // The first turn warms up.
+        // The first round is a warm-up.
         if turn > 0 {
             hands.push(hand);
             firsts.push(first);

@@ -1,4 +1,5 @@
-//! Elements and scalars of the crate `half`, in kernels that NVRTC compiled with `cuda_fp16.h` and `cuda_bf16.h`.
+//! Elements and scalars of the crate `half`, in kernels that NVRTC has compiled with `cuda_fp16.h` and
+//! `cuda_bf16.h`.
 
 use cuweave::Buffer;
 use cuweave::prelude::*;
@@ -12,7 +13,7 @@ unsafe extern "ptx-kernel" {
     fn dequantise_int4(packed: &[u32; n], scales: &[f16; n], out: &mut [MaybeUninit<f16>; 8 * n], n: u32);
 }
 
-/// y += a · x twice, then a copy of it as an output.
+/// y += a · x twice. A copy of the result is an output.
 #[cuweave::graph]
 fn axpy(pairs: u32, a: half::f16, x: &[f16; 2 * pairs], y: &mut [half::f16; 2 * pairs]) -> [f16; 2 * pairs] {
     half_axpy[per_item(pairs)](a, &x, &mut y, pairs);
@@ -70,7 +71,7 @@ fn half_fills_and_buffers() {
     assert_eq!(values.to_host(&device.stream).unwrap(), one.repeat(16));
 }
 
-/// The PTX confirms elements of two bytes: none are vouched for by the block alone.
+/// The PTX confirms two-byte elements, so no element type is only assumed from the declaration.
 #[test]
 fn half_elements_are_confirmed() {
     let device = device();

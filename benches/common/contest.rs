@@ -1,4 +1,4 @@
-//! Contests of a graph function's sides with the same work by hand, at all widths.
+//! Contests: all sides of a graph function against the same work made by hand, at all widths.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use super::table::Table;
 use super::work::Work;
 use super::{Race, Result, Setup, Times, Until, agree, hand, median, ratio, us};
 
-/// The widths by hand, beside all.
+/// The widths of the graphs made by hand, in addition to the full width.
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
-/// The measurements of each side.
+/// The number of measurements of each side.
 const REPETITIONS: usize = 5;
 /// The approximate duration of a measurement.
 const REPETITION: Duration = Duration::from_millis(20);
 
-/// Buffers as they are before a launch: from -1 to 1, no two alike.
+/// The contents of buffers before a launch: distinct values from -1 to 1.
 pub struct Start {
     stream: Arc<CudaStream>,
-    /// The elements of each that are used.
+    /// The number of elements in use, for each buffer.
     lens: Vec<usize>,
     buffers: Vec<CudaSlice<f32>>,
 }
 
 impl Start {
-    /// Buffers of these lengths.
+    /// Makes buffers of these lengths.
     pub fn new(setup: &Setup, lens: &[usize]) -> Result<Start> {
         let stream = setup.stream.clone();
         let mut buffers = Vec::with_capacity(lens.len());
@@ -41,7 +41,7 @@ impl Start {
         Ok(Start { stream, lens: lens.to_vec(), buffers })
     }
 
-    /// Returns copies of them, for one side.
+    /// Returns copies for one side.
     pub fn buffers(&self) -> Result<Buffers> {
         Ok(Buffers(self.copy()?.into_iter()))
     }
@@ -64,14 +64,14 @@ impl Start {
 fn noise(seed: usize, len: usize) -> Vec<f32> {
     let mut state = 0x9e37_79b9_u32.wrapping_mul(seed as u32 + 1);
     let mut next = || {
-        // A step of a linear congruential generator (Numerical Recipes), of which the upper bits are used.
+        // A step of a linear congruential generator (Numerical Recipes). The upper bits are used.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / (1 << 23) as f32 - 1.0
     };
     (0..len).map(|_| next()).collect()
 }
 
-/// Buffers of one side.
+/// The buffers of one side.
 pub struct Buffers(std::vec::IntoIter<CudaSlice<f32>>);
 
 impl Buffers {
@@ -87,7 +87,7 @@ impl Buffers {
     }
 }
 
-/// A work's sides, about to race.
+/// The sides of a contest before the race.
 pub struct Contest<'a> {
     setup: &'a Setup,
     work: String,
@@ -104,8 +104,9 @@ pub struct Contest<'a> {
 }
 
 impl<'a> Contest<'a> {
-    /// Returns a contest with the hand-written graphs at each width; `by_hand` makes the work from the addresses of the
-    /// buffers, and `results` are the buffers that are compared. Results that differ between widths are an error.
+    /// Returns a contest with the hand-written graphs at each width. `by_hand` makes the work from the addresses of
+    /// the buffers, and `results` are the buffers to compare. Returns an error if the results differ between
+    /// widths.
     pub fn new(
         setup: &'a Setup,
         (work, goal): (String, &'static str),
@@ -116,8 +117,9 @@ impl<'a> Contest<'a> {
         Contest::setting(setup, (work, goal), start, results, by_hand, |_, _, _, _| Ok(()))
     }
 
-    /// Prepares a contest in which each launch has other values. Before each hand-written launch, `set` is called with the exec, the nodes of its branches, the
-    /// addresses of the buffers, and the number of the launch, counted from 0.
+    /// Prepares a contest in which each launch has different values. Before each hand-written launch, `set` is
+    /// called with the exec, the nodes of its branches, the addresses of the buffers, and the index of the launch,
+    /// starting at 0.
     pub fn setting(
         setup: &'a Setup,
         (work, goal): (String, &'static str),
@@ -180,12 +182,12 @@ impl<'a> Contest<'a> {
         Ok(contest)
     }
 
-    /// Returns true if the last side is built again by earlier rules: with the argument `--earlier`.
+    /// Returns true if the last side is also built with earlier rules, because of the argument `--earlier`.
     pub fn compares_rules(&self) -> bool {
         std::env::args().any(|argument| argument == "--earlier")
     }
 
-    /// Notes the operations of the side that is entered next.
+    /// Records the operations of the side that is entered next.
     pub fn see(&mut self, operations: &Operations) {
         self.seen.push(operations.list.clone());
     }
@@ -195,12 +197,12 @@ impl<'a> Contest<'a> {
         &self.setup.stream
     }
 
-    /// Returns buffers for another side, with their contents before a launch.
+    /// Returns buffers for another side, with their initial contents.
     pub fn buffers(&self) -> Result<Buffers> {
         self.start.buffers()
     }
 
-    /// Returns the used elements of the buffers that are this contest's results.
+    /// Returns the used elements of the result buffers.
     pub fn read(&self, results: &[impl DevicePtr<f32>]) -> Result<Vec<Vec<f32>>> {
         if results.len() != self.lens.len() {
             return Err(format!("{}: {} results, not {}", self.work, results.len(), self.lens.len()).into());
@@ -221,8 +223,8 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Enters a side with the results of its first launch. Results that differ from the hand-written ones in any byte
-    /// are an error.
+    /// Enters a side with the results of its first launch. Returns an error if any byte differs from the
+    /// hand-written results.
     pub fn enter(
         &mut self,
         side: &str,
@@ -236,7 +238,8 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Enters a contestant with other results, for comparison. Must be called before the sides that have a goal.
+    /// Enters a contestant with different results, for comparison. Must be called before the sides that have a
+    /// goal.
     pub fn beside(
         &mut self,
         name: &str,
@@ -249,7 +252,7 @@ impl<'a> Contest<'a> {
 
     /// Runs the race and adds its rows to a table.
     ///
-    /// A comparison of two rules adds no row if they make the same graph.
+    /// A comparison of two sets of rules adds no row if they make the same graph.
     pub fn run(self, table: &mut Table) -> Result<()> {
         if let [.., last, earlier] = self.seen.as_slice()
             && self.compares_rules()
@@ -305,7 +308,7 @@ pub fn table(setup: &Setup, name: &'static str) -> Result<Table> {
     Table::new(setup, name, &columns)
 }
 
-/// Returns the widths below the full width; without a GPU the first and the last.
+/// Returns the widths below the full width; without a GPU, only the first and the last.
 fn widths(setup: &Setup, all: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = WIDTHS.into_iter().filter(|&width| width < all).collect();
     widths.truncate(setup.scaled(widths.len(), 1));
@@ -313,7 +316,7 @@ fn widths(setup: &Setup, all: usize) -> Vec<usize> {
     widths
 }
 
-/// The median of the repetitions' ratios, and the least and the greatest.
+/// Returns the median, minimum and maximum of the repetitions' ratios.
 pub fn of_repetitions(times: &Times, to: &Times) -> String {
     let mut ratios: Vec<Duration> = times
         .repetitions

@@ -1,7 +1,7 @@
 //! The names of the 96 kernels of benches/kernels/different.cu.
 
 #[allow(unused_macros)]
-/// Expands a macro with the name and the number of each of the first 48 kernels, or of all 96.
+/// Expands a macro with the name and the index of the first 48 kernels, or of all 96.
 macro_rules! each_different {
     ($expand:ident 48 $($more:tt)*) => {
         $expand!(

@@ -1,9 +1,9 @@
-//! The hand-written side: driver calls as a careful C programmer would make them, without cuweave.
+//! Graphs made by hand: driver calls as a careful C programmer would make them, without cuweave.
 
 #![allow(unsafe_code)]
-// SAFETY, for the whole file: handles are used between their creation and their drop, in the context that made them;
-// kernels get the parameters that their declarations require, and addresses of buffers that the benchmark keeps alive
-// while its graphs run.
+// SAFETY, for the whole file: handles are used between their creation and their drop, in the context that made
+// them. Kernels get the parameters that their declarations require, and addresses of buffers that the benchmark
+// keeps alive while its graphs run.
 
 use std::ffi::{CStr, CString, c_void};
 use std::mem::MaybeUninit;
@@ -22,7 +22,7 @@ pub type Node = sys::CUgraphNode;
 /// The kernels of the benchmarks.
 const PTX: &str = include_str!("../kernels/bench.ptx");
 
-/// The most parameters that a kernel of the benchmarks has.
+/// The maximum number of parameters of a benchmark kernel.
 const MOST: usize = 20;
 
 fn check(call: &str, code: sys::CUresult) -> Result<()> {
@@ -31,7 +31,7 @@ fn check(call: &str, code: sys::CUresult) -> Result<()> {
 
 /// Returns the address of a buffer.
 pub fn address<T>(buffer: &CudaSlice<T>) -> u64 {
-    // The guard is not needed: benchmarks synchronise before they launch.
+    // The guard is not needed, because benchmarks synchronise before they launch.
     buffer.device_ptr(buffer.stream()).0
 }
 
@@ -46,11 +46,11 @@ pub struct Module {
 #[derive(Clone, Copy)]
 pub struct Kernel {
     function: sys::CUfunction,
-    /// Blocks.
+    /// The number of blocks.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// The number of threads per block.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes: at most 48 KiB, for which no attribute has to be set.
+    /// The dynamic shared memory per block in bytes. At most 48 KiB, so that no attribute must be set.
     pub shared: u32,
 }
 
@@ -92,7 +92,8 @@ impl Module {
 }
 
 impl Kernel {
-    /// Returns its registers and its bytes of local memory, a thread, and the blocks that a multiprocessor holds.
+    /// Returns the registers and the bytes of local memory per thread, and the number of blocks that fit on a
+    /// multiprocessor.
     pub fn resources(&self) -> Result<[i32; 3]> {
         let (mut registers, mut local, mut blocks) = (0, 0, 0);
         let threads: u32 = self.block.iter().product();
@@ -130,7 +131,7 @@ impl Drop for Module {
     }
 }
 
-/// Pointers to arguments. Smaller ones are read from the low bytes of their word.
+/// Returns pointers to arguments. Smaller arguments are read from the low bytes of their words.
 fn pointers(arguments: &[u64]) -> [*mut c_void; MOST] {
     let mut pointers = [ptr::null_mut(); MOST];
     for (pointer, argument) in pointers.iter_mut().zip(arguments) {
@@ -166,7 +167,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Returns an empty graph of the calling thread's context.
+    /// Returns an empty graph in the thread's context.
     pub fn new() -> Result<Graph> {
         let mut graph = ptr::null_mut();
         check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut graph, 0) })?;
@@ -191,7 +192,7 @@ impl Graph {
         self.add_memcpy(from, bytes, after, |copy| copy.dstDevice = to)
     }
 
-    /// Adds a copy from the device. `to` sets its target, which is on the device unless it says otherwise.
+    /// Adds a copy from the device. `to` sets the target, which is on the device by default.
     fn add_memcpy(
         &mut self,
         from: u64,
@@ -252,7 +253,7 @@ impl Graph {
     /// Adds an alloc node on device 0. Returns the node and the address of its memory.
     pub fn add_alloc(&mut self, bytes: u64, after: &[Node]) -> Result<(Node, u64)> {
         let mut params = MaybeUninit::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>::zeroed();
-        // Zero is a valid value of numbers and pointers; enumerators are set before they are read.
+        // Zero is valid for numbers and pointers; enumerators are set before they are read.
         let params = unsafe {
             let props = &raw mut (*params.as_mut_ptr()).poolProps;
             (&raw mut (*props).allocType).write(sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED);
@@ -281,7 +282,7 @@ impl Graph {
         Ok(node)
     }
 
-    /// Returns its numbers of nodes and edges, for a table.
+    /// Returns the numbers of nodes and edges, for a table.
     pub fn size(&self) -> String {
         format!("{} / {}", self.nodes, self.edges)
     }

@@ -1,9 +1,9 @@
-//! Shared parts of the benchmarks: the machine, races between contestants, tables.
+//! Shared parts of the benchmarks: the machine, races between contestants, and tables.
 //!
-//! A race runs all its contestants in turn, several times over, so that changes of the machine's state affect all of
-//! them. Nothing here judges a time: the tables list the measurements and the goals.
+//! A race alternates between all contestants several times, so that changes of the machine's state affect all of
+//! them. Times are not judged here: the tables list the measurements and the goals.
 
-// Each benchmark uses a part of it.
+// Each benchmark uses only a part of it.
 #![allow(dead_code)]
 
 #[macro_use]
@@ -26,18 +26,18 @@ use cudarc::driver::{CudaContext, CudaStream, sys};
 /// The result of a benchmark.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The machine.
+/// The machine that the benchmark runs on.
 pub struct Setup {
     /// The driver in use.
     pub driver: cuweave_sim::Driver,
-    /// Its first device.
+    /// The context of its first device.
     pub ctx: Arc<CudaContext>,
     /// The stream of all launches.
     pub stream: Arc<CudaStream>,
 }
 
 impl Setup {
-    /// Loads the real driver or the simulated one; on the latter a benchmark only shows that it works.
+    /// Loads the real driver or the simulated one. On the simulated driver, a benchmark only shows that it works.
     pub fn new() -> Result<Setup> {
         let driver = cuweave_sim::load()?;
         let ctx = cuweave::context(0)?;
@@ -45,18 +45,18 @@ impl Setup {
         Ok(Setup { driver, ctx, stream })
     }
 
-    /// Returns `real` on a GPU and `simulated` without one.
+    /// Returns `real` on a GPU, and `simulated` otherwise.
     pub fn scaled<T>(&self, real: T, simulated: T) -> T {
         if self.driver.is_simulated() { simulated } else { real }
     }
 }
 
-/// The end of the measured part of a contestant's turn.
+/// The end of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// Up to the end of the work on the stream.
+    /// The end of the work on the stream.
     Synchronized,
-    /// Up to the return of the call; the stream is synchronised outside.
+    /// The return of the call. The stream is synchronised after the measurement.
     Returned,
 }
 
@@ -68,20 +68,21 @@ struct Contestant<'a> {
     turn: Turn<'a>,
 }
 
-/// A contestant's times: medians over repetitions.
+/// The times of a contestant: medians over the repetitions.
 #[derive(Clone, Debug)]
 pub struct Times {
     /// The contestant.
     pub name: String,
     /// True if it is hand-written.
     pub by_hand: bool,
-    /// On the host's clock.
+    /// The time on the host's clock.
     pub host: Duration,
-    /// Between two events on the stream.
+    /// The time between two events on the stream.
     pub device: Duration,
-    /// The slowest repetition's host time over the fastest's.
+    /// The slowest repetition's host time divided by the fastest's.
     pub spread: f64,
-    /// The host times of the repetitions: their `i`-th ones were taken in one turn of all contestants.
+    /// The host times of the repetitions. The `i`-th repetitions of all contestants were measured one after the
+    /// other.
     pub repetitions: Vec<Duration>,
 }
 
@@ -94,12 +95,12 @@ pub struct Race<'a> {
 }
 
 impl<'a> Race<'a> {
-    /// Returns a race of so many turns a repetition.
+    /// Returns a race in which a repetition has this many launches.
     pub fn new(until: Until, turns: usize) -> Race<'a> {
         Race { until, turns, repetitions: 9, contestants: Vec::new() }
     }
 
-    /// Returns the same race with so many repetitions.
+    /// Returns the same race with this many repetitions.
     pub fn repeated(self, repetitions: usize) -> Race<'a> {
         Race { repetitions, ..self }
     }

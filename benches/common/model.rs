@@ -1,5 +1,5 @@
-//! Models: the sides of a graph function and the same kernels captured by hand, with builds, memory and host time of each, and the error of
-//! the results against plain Rust.
+//! Benchmarks of models: the sides of a graph function, and the same kernels captured by hand. Measures builds,
+//! memory and host time of each side, and the error of the results compared with plain Rust.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use cuweave::report::Report;
 use super::table::Table;
 use super::{Race, Result, Setup, Times, Until, hand, median, us};
 
-/// The approximate duration of a measurement, and the most launches of one.
+/// The approximate duration of a measurement, and the maximum number of launches in it.
 const REPETITION: Duration = Duration::from_millis(40);
 const MOST: usize = 200;
-/// The repetitions of the race.
+/// The number of repetitions of the race.
 const REPETITIONS: usize = 7;
 
 /// The columns of a table of models.
@@ -40,11 +40,13 @@ pub fn table(setup: &Setup, name: &'static str) -> Result<Table> {
     Table::new(setup, name, &COLUMNS)
 }
 
-/// Says below a table of models what its columns are, and ends it.
+/// Adds an explanation of the columns below a table of models, and finishes the table.
 pub fn finish(mut table: Table) -> Result<()> {
     table.note(
-        "Builds are up to the exec; the first of the first side also loads the module, the first of a side with other variants of \
-         the kernels those. Bytes are those of operands and results, each once, without temporaries. Errors are those of the \
+        "Builds are up to the exec; the first of the first side also loads the module, the first of a side with \
+         other variants of \
+         the kernels those. Bytes are those of operands and results, each once, without temporaries. Errors are \
+         those of the \
          results, in parts of the largest of plain Rust's.",
     )?;
     table.finish()
@@ -60,26 +62,26 @@ pub fn number(seed: u32, at: usize) -> f32 {
     (bits >> 8) as f32 / (1 << 23) as f32 - 1.0
 }
 
-/// Numbers around `middle`, as far from it as `scale`.
+/// Pseudorandom numbers that differ from `middle` by at most `scale`.
 #[derive(Clone, Copy)]
 pub struct Numbers {
-    /// Other numbers for each.
+    /// The seed.
     pub seed: u32,
-    /// Their count.
+    /// The count.
     pub len: usize,
-    /// Their mean.
+    /// The mean.
     pub middle: f32,
-    /// The largest distance from it.
+    /// The maximum distance from the mean.
     pub scale: f32,
 }
 
 impl Numbers {
-    /// Returns one of them.
+    /// Returns one of the numbers.
     pub fn at(self, at: usize) -> f32 {
         self.middle + self.scale * number(self.seed, at)
     }
 
-    /// Returns all of them after `of`, made by all cores.
+    /// Returns `of` of each number, computed on all cores.
     pub fn all<T: Send + Clone + Default>(self, of: impl Fn(f32) -> T + Sync) -> Vec<T> {
         let mut all = vec![T::default(); self.len];
         in_parallel(&mut all, |at, to| *to = of(self.at(at)));
@@ -87,7 +89,7 @@ impl Numbers {
     }
 }
 
-/// Sets elements by their places, on all cores.
+/// Sets the elements by their indices, on all cores.
 pub fn in_parallel<T: Send>(elements: &mut [T], set: impl Fn(usize, &mut T) + Sync) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let part = elements.len().div_ceil(cores).max(1);
@@ -101,7 +103,7 @@ pub fn in_parallel<T: Send>(elements: &mut [T], set: impl Fn(usize, &mut T) + Sy
     });
 }
 
-/// Returns the largest error in parts of the largest wanted number.
+/// Returns the largest error, relative to the largest expected number.
 pub fn error<T: Copy + Into<f64>>(found: &[T], wanted: &[f64]) -> Result<f64> {
     let largest = wanted.iter().fold(0.0_f64, |most, wanted| most.max(wanted.abs()));
     if found.len() != wanted.len() || largest < 1e-9 {
@@ -118,7 +120,8 @@ pub fn error<T: Copy + Into<f64>>(found: &[T], wanted: &[f64]) -> Result<f64> {
     Ok(worst)
 }
 
-/// Returns the time of a launch, of many that are enqueued one after the other, between two events.
+/// Returns the time per launch, measured with two events around many launches that are enqueued one after the
+/// other.
 pub fn in_a_row(setup: &Setup, launches: usize, mut launch: impl FnMut() -> Result<()>) -> Result<Duration> {
     let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
     let (start, end) = (setup.ctx.new_event(flags)?, setup.ctx.new_event(flags)?);
@@ -133,7 +136,7 @@ pub fn in_a_row(setup: &Setup, launches: usize, mut launch: impl FnMut() -> Resu
     Ok(Duration::from_secs_f64(seconds / launches as f64))
 }
 
-/// Returns the host time of a launch, on a stream without work.
+/// Returns the host time of a launch on an idle stream.
 pub fn returned(setup: &Setup, launches: usize, mut launch: impl FnMut() -> Result<()>) -> Result<Duration> {
     let mut times = Vec::new();
     for _ in 0..setup.scaled(launches, 1) {
@@ -145,34 +148,34 @@ pub fn returned(setup: &Setup, launches: usize, mut launch: impl FnMut() -> Resu
     Ok(median(&mut times))
 }
 
-/// A node by hand.
+/// A node of a graph made by hand.
 #[derive(Clone)]
 pub enum Launch {
     /// A kernel with its arguments.
     Kernel(hand::Kernel, Vec<u64>),
-    /// A copy of so many bytes on the device.
+    /// A copy on the device, with its number of bytes.
     Copy(u64, u64, usize),
-    /// So many 32-bit zeros.
+    /// A fill with this number of 32-bit zeros.
     Zeros(u64, usize),
 }
 
-/// Launches by hand, in their order.
+/// Launches made by hand, in order.
 pub struct Launches {
     modules: Vec<hand::Module>,
-    /// Memory of their own.
+    /// Memory that the launches use.
     kept: Vec<CudaSlice<f32>>,
     /// The launches so far.
     pub list: Vec<Launch>,
 }
 
 impl Launches {
-    /// Returns no launches yet, of kernels of these PTX files.
+    /// Returns an empty list of launches, for the kernels in these PTX files.
     pub fn new(setup: &Setup, files: &[&str]) -> Result<Launches> {
         let modules = files.iter().map(|ptx| hand::Module::of(&setup.ctx, ptx)).collect::<Result<_>>()?;
         Ok(Launches { modules, kept: Vec::new(), list: Vec::new() })
     }
 
-    /// Keeps memory as long as the launches.
+    /// Keeps memory alive as long as the launches.
     pub fn keep(&mut self, memory: Vec<CudaSlice<f32>>) {
         self.kept.extend(memory);
     }
@@ -190,12 +193,12 @@ impl Launches {
         self.add(name, [n.div_ceil(256), 1, 1], 256, arguments)
     }
 
-    /// Adds a copy of so many bytes.
+    /// Adds a copy of this many bytes.
     pub fn copy(&mut self, from: u64, to: u64, bytes: usize) {
         self.list.push(Launch::Copy(from, to, bytes));
     }
 
-    /// Adds a fill with so many 32-bit zeros.
+    /// Adds a fill with this many 32-bit zeros.
     pub fn fill(&mut self, to: u64, count: usize) {
         self.list.push(Launch::Zeros(to, count));
     }
@@ -213,12 +216,12 @@ impl Launches {
     }
 }
 
-/// Returns the argument of an `f32`.
+/// Returns an `f32` as an argument.
 pub fn bits(value: f32) -> u64 {
     value.to_bits().into()
 }
 
-/// A side's measurements besides those of the race.
+/// A side's measurements other than those of the race.
 struct Measured {
     size: String,
     kernels: String,
@@ -229,12 +232,12 @@ struct Measured {
 
 type Turn<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
 
-/// A model's sides.
+/// The sides of a model.
 pub struct Models<'a> {
     /// The machine.
     pub setup: &'a Setup,
     work: String,
-    /// The results in plain Rust.
+    /// The expected results, from plain Rust.
     wanted: Vec<Vec<f64>>,
     tolerance: f64,
     bytes: u64,
@@ -242,7 +245,7 @@ pub struct Models<'a> {
 }
 
 impl<'a> Models<'a> {
-    /// Returns a model without sides, which moves so many bytes a step.
+    /// Returns a model without sides, which moves this many bytes per step.
     pub fn new(
         setup: &'a Setup,
         work: &str,
@@ -258,7 +261,7 @@ impl<'a> Models<'a> {
         &self.setup.stream
     }
 
-    /// Returns the error of a side's results; one above the tolerance is an error of the benchmark.
+    /// Returns the error of a side's results. Returns an error if it exceeds the tolerance.
     pub fn check(&self, side: &str, found: &[Vec<f64>]) -> Result<f64> {
         let mut worst = 0.0_f64;
         if found.len() != self.wanted.len() {
@@ -277,7 +280,7 @@ impl<'a> Models<'a> {
         Ok(worst)
     }
 
-    /// Enters a side of cuweave's. Its report is written to a file in `$REPORTS`, a folder, if that is set.
+    /// Enters a side that cuweave builds. If `$REPORTS` names a folder, its report is written to a file there.
     pub fn enter(
         &mut self,
         side: &str,
@@ -301,7 +304,8 @@ impl<'a> Models<'a> {
         Ok(())
     }
 
-    /// Enters launches, captured on a stream and instantiated once. Their temporaries have so many bytes.
+    /// Enters launches that are captured on a stream and instantiated once. `bytes` is the size of their
+    /// temporaries.
     pub fn by_hand(
         &mut self,
         temporaries: usize,
@@ -344,7 +348,7 @@ impl<'a> Models<'a> {
     pub fn run(mut self, table: &mut Table) -> Result<()> {
         let (setup, stream) = (self.setup, self.stream());
         if setup.driver.is_simulated() {
-            // Once more, from the second build.
+            // The side is run once more, with its second build.
             for (name, measured, mut turn) in self.sides {
                 turn(stream)?;
                 stream.synchronize()?;
@@ -429,7 +433,7 @@ pub fn upload<T: DeviceRepr>(stream: &Arc<CudaStream>, elements: &[T]) -> Result
 }
 
 #[allow(unused_macros)]
-/// Enters a side: expressions make the operands, build the graph of them, and read the results of the exec.
+/// Enters a side, given expressions for its operands, for its graph, and for the results of the exec.
 macro_rules! model_side {
     ($models:ident, $side:expr, |$operands:ident| $make:expr, $build:expr, |$exec:ident| $read:expr) => {{
         let side = $side;
@@ -461,7 +465,8 @@ macro_rules! model_sides {
     (@ [$($side:ident)*] $rest:tt) => {
         $(model_sides!(@ $side $rest);)*
     };
-    (@ $side:ident ($models:ident, $function:ident, $operands:ident, $make:expr, $build:expr, $exec:ident, $read:expr)) => {{
+    (@ $side:ident ($models:ident, $function:ident, $operands:ident, $make:expr, $build:expr, $exec:ident,
+        $read:expr)) => {{
         use graphs::$side::$function;
         let name = stringify!($side).replace('_', " ");
         model_side!($models, name, |$operands| $make, $build, |$exec| $read)

@@ -1,8 +1,9 @@
-//! The sides of a comparison: one graph function, its launches as written, batched, overlapped, and everything.
+//! The sides of a comparison: a graph function with its launches as written, batched, overlapped, and with all
+//! changes.
 
 #[allow(unused_macros)]
-/// Defines graph functions once a side, in modules named after the sides. Before each stands `graph[..]` with its other
-/// options, each followed by a comma.
+/// Defines graph functions once for each side, in modules named after the sides. `graph[..]` before each function
+/// holds its other options, each followed by a comma.
 macro_rules! each_side {
     (@ $side:ident $launches:tt
         $($(#[$meta:meta])* graph $options:tt fn $name:ident $arguments:tt $body:tt)*
@@ -29,9 +30,9 @@ macro_rules! each_side {
 }
 
 #[allow(unused_macros)]
-/// Enters the sides of a function of `graphs` in a contest: with an expression that builds its graph of buffers, one of
-/// the views, in the order of the contest's results, and, where a turn is more than a launch, one of the exec, the
-/// number of the turn (the first is 0) and the stream.
+/// Enters the sides of a function in `graphs` into a contest. Takes an expression that builds the graph from
+/// buffers, and one that returns the views in the order of the contest's results. If an iteration is more than a
+/// launch, a third expression gets the exec, the index of the iteration (starting at 0) and the stream.
 macro_rules! enter_sides {
     ($contest:ident, $function:ident, |$buffers:ident| $build:expr, |$args:ident| $results:expr) => {
         enter_sides!(
@@ -81,7 +82,7 @@ macro_rules! enter_sides {
     }};
 }
 
-/// Makes the next build on this thread decide about its launches by earlier rules: no chains are stacked.
+/// Makes the next build on this thread use earlier launch rules, which do not stack chains.
 pub fn change_to_earlier_rules() {
     cuweave::__private::change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
 }

@@ -1,4 +1,4 @@
-//! Tables of results, as Markdown: on the terminal, and in `$OUT/bench-<name>.md`.
+//! Tables of results as Markdown, printed and written to `$OUT/bench-<name>.md`.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,7 +12,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns a table whose head has the machine and the date.
+    /// Returns a table whose header has the machine and the date.
     pub fn new(setup: &Setup, name: &'static str, columns: &[&str]) -> Result<Table> {
         let mut text = String::new();
         writeln!(text, "# {name}\n")?;
@@ -26,7 +26,7 @@ impl Table {
         Ok(Table { name, text })
     }
 
-    /// Returns a table of races: see [`Table::race`].
+    /// Returns a table for races: see [`Table::race`].
     pub fn of_races(setup: &Setup, name: &'static str) -> Result<Table> {
         let columns = ["work", "", "nodes / edges", "host us", "events us", "ratio", "goal", "spread"];
         Table::new(setup, name, &columns)
@@ -40,7 +40,7 @@ impl Table {
         Ok(())
     }
 
-    /// Adds a race's rows. Ratios are of host times to the best hand-written contestant's.
+    /// Adds a race's rows. Ratios are host times relative to the best hand-written contestant.
     pub fn race(&mut self, work: &str, goal: &str, times: &[Times], sizes: &[String]) -> Result<()> {
         let best = times.iter().filter(|times| times.by_hand).map(|times| times.host).min();
         for (at, times) in times.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes it to `$OUT`, if that is set.
+    /// Writes the table to `$OUT`, if it is set.
     pub fn finish(self) -> Result<()> {
         if let Some(folder) = std::env::var_os("OUT") {
             let folder = std::path::PathBuf::from(folder);
@@ -94,7 +94,7 @@ fn machine(setup: &Setup) -> Result<String> {
 }
 
 fn driver(setup: &Setup) -> String {
-    // NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  ..
+    // The format is: NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  ..
     let version = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
     let number = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
     match version.split_whitespace().find(number) {

@@ -1,4 +1,4 @@
-//! Hand-written work: branches in layers, of which a given number (the width) may run side by side.
+//! Hand-written work: branches in layers. The width is the number of branches that may run concurrently.
 
 use super::Result;
 use super::hand::{Graph, Kernel, Node};
@@ -8,20 +8,20 @@ use super::hand::{Graph, Kernel, Node};
 pub enum Step {
     /// A kernel with its arguments.
     Launch(Kernel, Vec<u64>),
-    /// A copy of so many bytes, from an address to another.
+    /// A copy of this many bytes from one address to another.
     Copy(u64, u64, usize),
 }
 
 struct Branch {
     layer: usize,
-    /// Its number in its layer.
+    /// The index in its layer.
     place: usize,
-    /// The branches that it comes after.
+    /// The branches that it depends on.
     after: Vec<usize>,
     steps: Vec<Step>,
 }
 
-/// Branches, each a chain of steps that comes after whole branches of the layers before.
+/// Branches, each a chain of steps that depends on complete branches of earlier layers.
 #[derive(Default)]
 pub struct Work {
     branches: Vec<Branch>,
@@ -45,7 +45,7 @@ impl Work {
         self.branches.len() - 1
     }
 
-    /// Begins the next layer. Returns the branches of the one before.
+    /// Begins the next layer. Returns the branches of the previous layer.
     pub fn next_layer(&mut self) -> Vec<usize> {
         let before = (self.first..self.branches.len()).collect();
         self.first = self.branches.len();
@@ -58,8 +58,8 @@ impl Work {
         self.widest
     }
 
-    /// Returns the graph in which `width` branches of a layer may run side by side, since the k-th comes after the
-    /// (k - `width`)-th, and the nodes of the branches. Redundant edges are left out.
+    /// Returns a graph in which `width` branches of a layer may run concurrently, because branch k depends on
+    /// branch k - `width`. Also returns the nodes of the branches. The graph has no redundant edges.
     pub fn graph(&self, width: usize) -> Result<(Graph, Vec<Vec<Node>>)> {
         let mut graph = Graph::new()?;
         let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(self.branches.len());
@@ -80,7 +80,7 @@ impl Work {
         Ok((graph, nodes))
     }
 
-    /// Returns the direct predecessors of a branch, without those that precede another of them.
+    /// Returns the direct predecessors of a branch, without those that precede another predecessor.
     fn before(&self, branch: &Branch, width: usize) -> impl Iterator<Item = usize> {
         let line = |branch: &Branch| (branch.layer, branch.place % width);
         let previous = (branch.place >= width).then(|| self.index_of(branch) - width);

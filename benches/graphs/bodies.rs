@@ -1,4 +1,4 @@
-//! The kernels and the U-Net of two benchmarks, which build it with different options.
+//! Kernels and a U-Net that two benchmarks use with different options.
 
 use cuweave::prelude::*;
 
@@ -34,8 +34,8 @@ unsafe extern "ptx-kernel" {
 /// Defines a U-Net by the attribute and the name of its function.
 macro_rules! unet {
     ($(#[$graph:meta] $name:ident)*) => {$(
-        /// Three levels down and up again, `c` channels of `4 s` squared at the top; each level joins what the way
-        /// down left there.
+        /// Three levels down and up again, with `c` channels of `4 s` squared at the top. Each level up also reads
+        /// the result of the same level on the way down.
         #[$graph]
         pub fn $name(c: u32, s: u32, w: &[f32; 18 * c * c], x: &mut [f32; 16 * c * s * s]) {
             let top = alloc::<f32>(16 * c * s * s);

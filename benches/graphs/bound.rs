@@ -1,4 +1,4 @@
-//! A graph of many arguments.
+//! A graph with many arguments.
 
 use cuweave::prelude::*;
 
@@ -7,7 +7,7 @@ unsafe extern "ptx-kernel" {
     fn after_all(before: &[u32; w], own: &mut [u32; 1], w: u32);
 }
 
-/// A chain of 300 kernels, each of which reads a buffer of its own.
+/// A chain of 300 kernels, each of which reads its own buffer.
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
 pub fn bound_300(xs: [&[u32; 1]; 300], own: &mut [u32; 1]) {
     for i in 0..300 {
@@ -22,7 +22,8 @@ pub struct Layer {
     cache: &mut [u32; 1],
 }
 
-/// A chain of 299 kernels, each of which reads a buffer of its own, as a model binds them: 26 arguments with 300 buffers for 16 layers.
+/// A chain of 299 kernels, each of which reads its own buffer. As in a model, 26 arguments bind 300 buffers for 16
+/// layers.
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
 pub fn bound_26(
     w: u32,

@@ -1,4 +1,4 @@
-//! Chains of 1,000 kernels that do nothing.
+//! Chains of 1,000 empty kernels.
 
 use cuweave::prelude::*;
 
@@ -16,7 +16,7 @@ pub fn chain(x: &mut [u32; 1]) {
     }
 }
 
-/// The same order; each kernel also reads what the 8 before it wrote.
+/// The same order, but each kernel also reads what the previous 8 wrote.
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
 pub fn window(x: &mut [u32; 1_008]) {
     for i in 0..1_000 {

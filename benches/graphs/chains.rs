@@ -1,4 +1,4 @@
-//! 8 independent chains of 32 steps, a temporary a step.
+//! 8 independent chains of 32 steps, with a temporary in each step.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Programs that decide on the device: conjugate gradients, branches, and experts of which one runs.
+//! Programs that decide on the device: conjugate gradients, branches, and experts, only one of which runs.
 
 use cuweave::prelude::*;
 
@@ -90,7 +90,7 @@ pub fn solve(
     }
 }
 
-/// The first residual, for a loop on the host.
+/// Computes the first residual, for a loop on the host.
 #[cuweave::graph]
 pub fn first(
     side: u32,
@@ -112,7 +112,7 @@ pub fn first(
     copy(&rr, &mut host);
 }
 
-/// A turn, for a loop on the host.
+/// Computes an iteration, for a loop on the host.
 #[cuweave::graph]
 pub fn turn(
     side: u32,
@@ -190,7 +190,7 @@ mod models {
     }
 }
 
-/// An expert: two products, one of them through an activation, their mean, and a product of that.
+/// An expert: two products, one of which goes through an activation, their mean, and a product of the mean.
 #[cuweave::graph]
 pub fn expert(
     n: u32,
@@ -210,7 +210,7 @@ pub fn expert(
     models::matmul[((n / 16, n / 16), (16, 16))](&m, &down, &mut y, n);
 }
 
-/// One of four experts, by the index that a router wrote.
+/// One of four experts, selected by an index that a router wrote.
 #[cuweave::graph]
 pub fn experts(
     n: u32,

@@ -1,4 +1,5 @@
-//! A decode step of a Llama in bf16, batch 1: one thing a kernel, and with norms, activation, residuals and attention fused.
+//! A decode step of a Llama in bf16 with batch 1: once with a kernel for each operation, and once with fused norms,
+//! activations, residuals and attention.
 
 use cuweave::prelude::*;
 use half::bf16;
@@ -10,15 +11,15 @@ pub use kernels::*;
 /// The sizes of the model.
 #[derive(Clone, Copy)]
 pub struct Sizes {
-    /// Heads of queries; the model is so many times 64 wide.
+    /// The number of query heads. The width of the model is 64 times this number.
     pub heads: u32,
-    /// Heads of keys and values.
+    /// The number of key and value heads.
     pub kv_heads: u32,
-    /// The width between.
+    /// The hidden size of the perceptron.
     pub ff: u32,
-    /// Rows of the caches and of the tables of angles.
+    /// The number of rows of the caches and of the tables of angles.
     pub positions: u32,
-    /// Tokens.
+    /// The number of tokens in the vocabulary.
     pub vocab: u32,
 }
 
@@ -28,13 +29,13 @@ impl Sizes {
         self.heads * HEAD
     }
 
-    /// The width of keys and values.
+    /// The total width of keys, and of values.
     pub fn kv_width(self) -> u32 {
         self.kv_heads * HEAD
     }
 }
 
-/// The weights and the cache of a layer. Matrices have a row for each number that comes out.
+/// The weights and the cache of a layer. Matrices have a row for each output.
 #[cuweave::arguments]
 pub struct Layer {
     width: u32,
@@ -68,7 +69,7 @@ pub struct Ends {
 }
 
 each_side! {
-    /// A layer, one thing a kernel: 15 launches.
+    /// A layer with a kernel for each operation: 15 launches.
     graph[] fn plain_block(sizes: Sizes, pos: u32, x: &mut [bf16; n], layer: Layer<'_>, ends: Ends<'_>, n: u32) {
         let (width, kv_width) = (sizes.width(), sizes.kv_width());
         let z = alloc::<bf16>(n);
@@ -104,7 +105,7 @@ each_side! {
         add_to[(1, 256)](&mut x, &down, width);
     }
 
-    /// A step: the logits of the token after `token`, and the most likely one.
+    /// A step: the logits of the token that follows `token`, and the most likely one.
     graph[] fn plain(
         sizes: Sizes, pos: u32, width: u32, vocab: u32, layers: &[Layer<'_>], ends: Ends<'_>,
         token: &[u32; 1], logits: &mut [f32; vocab], next: &mut [u32; 1]
@@ -120,7 +121,7 @@ each_side! {
         argmax[(1, 1024)](&logits, &mut next, vocab);
     }
 
-    /// A layer, fused by hand: 7 launches.
+    /// A layer that is fused by hand: 7 launches.
     graph[] fn fused_block(sizes: Sizes, pos: u32, x: &mut [bf16; n], layer: Layer<'_>, ends: Ends<'_>, n: u32) {
         let (width, kv_width) = (sizes.width(), sizes.kv_width());
         let q = alloc::<bf16>(n);

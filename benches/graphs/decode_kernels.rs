@@ -44,7 +44,7 @@ unsafe extern "ptx-kernel" {
         rows: u32,
         cols: u32,
     );
-    /// Turns the heads of q and k by the angles of a position.
+    /// Rotates the heads of q and k by the angles of a position.
     pub fn rope(
         q: &mut [bf16; heads * 64],
         k: &mut [bf16; kv_heads * 64],
@@ -81,7 +81,7 @@ unsafe extern "ptx-kernel" {
     pub fn add_to(x: &mut [bf16; n], y: &[bf16; n], n: u32);
     /// out = silu(gate) · up
     pub fn silu_times(gate: &[bf16; n], up: &[bf16; n], out: &mut [MaybeUninit<bf16>; n], n: u32);
-    /// token = the first place of the largest number, in one block.
+    /// token = the index of the largest logit (the first if equal), in one block.
     pub fn argmax(logits: &[f32; n], token: &mut [MaybeUninit<u32>; 1], n: u32);
 
     /// y = w · (x / rms(x) · gain)
@@ -103,7 +103,7 @@ unsafe extern "ptx-kernel" {
         cols: u32,
         epsilon: f32,
     );
-    /// y = silu(gate · z) · (up · z) of z = x / rms(x) · gain
+    /// y = silu(gate · z) · (up · z), where z = x / rms(x) · gain
     pub fn norm_gate_up(
         gate: &[bf16; rows * cols],
         up: &[bf16; rows * cols],
@@ -124,7 +124,7 @@ unsafe extern "ptx-kernel" {
         rows: u32,
         cols: u32,
     );
-    /// Attention that turns q and k and appends k and v.
+    /// Attention that also rotates q and k and appends k and v.
     pub fn rope_attention(
         q: &[bf16; heads * 64],
         k: &[bf16; kv_heads * 64],
@@ -142,29 +142,29 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// The numbers of a query, key or value of a head.
+/// The size of a head.
 pub const HEAD: u32 = 64;
-/// Added to the mean of the squares by the norms.
+/// The number that the norms add to the mean of the squares.
 pub const EPSILON: f32 = 1e-5;
 /// The factor of the scores: 1 / √HEAD.
 pub const SCALE: f32 = 0.125;
 
-/// The blocks of a product with a matrix of so many rows: `norm_gemv`, for instance.
+/// Returns the number of blocks of a product with a matrix of this many rows, such as `norm_gemv`.
 pub fn groups(rows: u32) -> u32 {
     rows.div_ceil(4)
 }
 
-/// The blocks of `gemv`, which is batched.
+/// Returns the number of blocks of `gemv`, which is batched.
 pub fn groups_of_batched(rows: u32) -> u32 {
     rows.div_ceil(6)
 }
 
-/// The blocks of `norm_gate_up`, which has two matrices.
+/// Returns the number of blocks of `norm_gate_up`, which has two matrices.
 pub fn groups_of_pairs(rows: u32) -> u32 {
     rows.div_ceil(2)
 }
 
-/// The blocks of `gemv_many` and `gemv_add_many`.
+/// Returns the number of blocks of `gemv_many` and `gemv_add_many`.
 pub fn groups_of_many(rows: u32) -> u32 {
     rows.div_ceil(8)
 }

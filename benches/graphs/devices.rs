@@ -1,4 +1,4 @@
-//! Chains of 100 kernels that do nothing, on one device and on two, and copies between the two.
+//! Chains of 100 empty kernels on one device and on two, and copies between the two.
 
 use cuweave::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn one(x: &mut [u32; 1]) {
     }
 }
 
-/// A chain on each device, side by side.
+/// A concurrent chain on each device.
 #[cuweave::graph(devices = 2, launches = "as-written")]
 pub fn each(x: &mut [u32; 1], y: &mut [u32; 1]) {
     for _ in 0..100 {
@@ -25,7 +25,7 @@ pub fn each(x: &mut [u32; 1], y: &mut [u32; 1]) {
     }
 }
 
-/// A chain that changes the device at each step.
+/// A chain that alternates between the devices.
 #[cuweave::graph(devices = 2, launches = "as-written")]
 pub fn alternating(x: &mut [u32; 1]) {
     for _ in 0..50 {
@@ -35,7 +35,7 @@ pub fn alternating(x: &mut [u32; 1]) {
     }
 }
 
-/// A chain of which the second half is on the other device.
+/// A chain whose second half is on the other device.
 #[cuweave::graph(devices = 2, launches = "as-written")]
 pub fn halves(x: &mut [u32; 1]) {
     for _ in 0..50 {
@@ -54,8 +54,8 @@ unsafe extern "ptx-kernel" {
 
 macro_rules! through {
     ($memory:literal $name:ident) => {
-        /// `y + 2 x + 2 (1 + x)` into `out`: device 1 reads an operand and a temporary of device 0, and device 0 a temporary of
-        /// device 1.
+        /// out = `y + 2 x + 2 (1 + x)`. Device 1 reads an operand and a temporary of device 0, and device 0 reads a
+        /// temporary of device 1.
         #[cuweave::graph(devices = 2, memory = $memory)]
         pub fn $name(n: u32, x: &[f32; n], y: &mut [f32; n], out: &mut [f32; n]) {
             let h = alloc::<f32>(n);

@@ -1,4 +1,4 @@
-//! An encoder of MiniLM's kind: products by cuBLASLt, attention and norms by kernels.
+//! An encoder like MiniLM: products by cuBLASLt, attention and norms by kernels.
 
 use cuweave::blas::{Blas, Product, matmul_bias};
 use cuweave::prelude::*;
@@ -6,7 +6,7 @@ use half::bf16;
 
 #[cuweave::kernels("benches/kernels/encoder.ptx")]
 unsafe extern "ptx-kernel" {
-    /// out = softmax(scale · q · kᵀ) · v of each head, for 128 tokens at most.
+    /// out = softmax(scale · q · kᵀ) · v for each head, with at most 128 tokens.
     fn attention_f32(
         qkv: &[f32; n * (3 * (heads * 32))],
         out: &mut [MaybeUninit<f32>; n * (heads * 32)],
@@ -21,7 +21,7 @@ unsafe extern "ptx-kernel" {
         heads: u32,
         scale: f32,
     );
-    /// out = LayerNorm(x + residual) · gain + bias of each row, of 512 elements at most.
+    /// out = LayerNorm(x + residual) · gain + bias for each row, with at most 512 elements.
     fn add_norm_f32(
         x: &[f32; rows * (4 * fours)],
         residual: &[f32; rows * (4 * fours)],
@@ -44,12 +44,13 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// The numbers of a query, key or value of a head.
+/// The size of a head.
 pub const HEAD: u32 = 32;
-/// Added to the variance by the norms.
+/// The number that the norms add to the variance.
 pub const EPSILON: f32 = 1e-12;
 
-/// Returns the product of rows of `k` with weights for `n` results: stored as k rows of n, or transposed, as PyTorch has them.
+/// Returns the product of rows of length `k` with a weight matrix for `n` outputs. It is stored as k rows of n, or
+/// transposed as in PyTorch.
 fn linear(rows: u32, n: u32, k: u32, transposed: bool) -> Product {
     let product = Product::row_major(rows, n, k);
     if transposed { product.b_transposed() } else { product }
@@ -79,7 +80,7 @@ macro_rules! encoder {
                 last_shift: &[$ty; width],
             }
 
-            /// Attention and a perceptron, each added to what came in and normalised.
+            /// Attention and a perceptron. The result of each is added to its input and normalised.
             #[cuweave::graph]
             pub fn block(
                 n: u32,
@@ -146,7 +147,7 @@ macro_rules! encoder {
         }
     };
     (@memory $memory:tt $name:ident $ty:ty) => {
-        /// All layers, two at least.
+        /// All layers; at least two.
         #[cuweave::graph(memory = $memory)]
         pub fn $name(
             n: u32,

@@ -6,7 +6,7 @@ use half::bf16;
 pub use crate::library::{EPSILON, HEAD};
 use crate::library::{add_norm_bf16, attention_bf16};
 
-/// Declares kernels for products: out = x · wᵀ + bias of m rows of 32 · chunks.
+/// Declares kernels for products: out = x · wᵀ + bias, with m rows of 32 · chunks elements.
 macro_rules! linear {
     ($($name:ident)*) => {
         #[cuweave::kernels("benches/kernels/linear.ptx")]
@@ -23,8 +23,8 @@ macro_rules! linear {
         )*}
     };
 }
-/// Declares kernels for products with a norm in front: h = LayerNorm(x + residual) · gain + shift of m rows of 32 · chunks, 512 at most,
-/// and out = h · wᵀ + bias.
+/// Declares kernels for products after a norm: h = LayerNorm(x + residual) · gain + shift, with m rows of 32 ·
+/// chunks elements (at most 512), and out = h · wᵀ + bias.
 macro_rules! norm_linear {
     ($($name:ident)*) => {
         #[cuweave::kernels("benches/kernels/linear.ptx")]
@@ -46,16 +46,16 @@ macro_rules! norm_linear {
         )*}
     };
 }
-// For few rows and for more, both also for a large depth, or with gelu.
+// For few rows and for many, each also for a large depth, or with gelu.
 linear!(linear_narrow linear_narrow_deep linear_wide linear_wide_deep);
 norm_linear!(norm_linear_narrow norm_linear_gelu_narrow norm_linear_wide norm_linear_gelu_wide);
 
-/// The most rows for which a block has 16 of them.
+/// Up to this number of rows, a block has 16 rows.
 pub const FEW: u32 = 32;
-/// The least depth that is large.
+/// The minimum depth for the kernels with large depth.
 pub const DEEP: u32 = 1024;
 
-/// The weights of a layer. Matrices have a row for each number that comes out.
+/// The weights of a layer. Matrices have a row for each output.
 #[cuweave::arguments]
 pub struct Layer {
     width: u32,
@@ -74,7 +74,7 @@ pub struct Layer {
     last_shift: &[bf16; width],
 }
 
-/// The grid of a product of so many rows and columns, of blocks with `rows` and `columns` of them.
+/// Returns the grid of an m x n product whose blocks have `rows` rows and `columns` columns.
 pub fn tiles(m: u32, n: u32, rows: u32, columns: u32) -> (u32, u32) {
     (n.div_ceil(columns), m.div_ceil(rows))
 }
@@ -82,7 +82,8 @@ pub fn tiles(m: u32, n: u32, rows: u32, columns: u32) -> (u32, u32) {
 each_side! {
     /// out = x · wᵀ + bias
     graph[] fn linear(
-        m: u32, n: u32, k: u32, x: &[bf16; m * k], w: &[bf16; n * k], bias: &[bf16; n], out: &mut [MaybeUninit<bf16>; m * n]
+        m: u32, n: u32, k: u32, x: &[bf16; m * k], w: &[bf16; n * k], bias: &[bf16; n],
+        out: &mut [MaybeUninit<bf16>; m * n]
     ) {
         if m <= FEW && k < DEEP {
             linear_narrow[(tiles(m, n, 16, 8), 384)](&x, &w, &bias, &mut out, m, n, k / 32);
@@ -95,9 +96,10 @@ each_side! {
         }
     }
 
-    /// Attention and a perceptron, up to the last sum: `down` and `h` are what is added and normalised.
+    /// Attention and a perceptron, up to the last addition: `down` and `h` remain to be added and normalised.
     graph[] fn block(
-        n: u32, heads: u32, ff: u32, layer: Layer<'_>, x: &[bf16; n * (heads * 32)], qkv: &[bf16; n * (3 * (heads * 32))],
+        n: u32, heads: u32, ff: u32, layer: Layer<'_>, x: &[bf16; n * (heads * 32)],
+        qkv: &[bf16; n * (3 * (heads * 32))],
         h: &mut [MaybeUninit<bf16>; n * (heads * 32)], down: &mut [MaybeUninit<bf16>; n * (heads * 32)]
     ) {
         let width = heads * 32;
@@ -108,17 +110,19 @@ each_side! {
         let up = alloc::<bf16>(n * ff);
         if n <= FEW {
             norm_linear_gelu_narrow[(tiles(n, ff, 16, 16), 512)](
-                &attended, &x, &layer.gain, &layer.shift, &mut h, &layer.up, &layer.up_bias, &mut up, n, ff, width / 32, EPSILON,
+                &attended, &x, &layer.gain, &layer.shift, &mut h, &layer.up, &layer.up_bias, &mut up, n, ff,
+                width / 32, EPSILON,
             );
         } else {
             norm_linear_gelu_wide[(tiles(n, ff, 32, 64), 512)](
-                &attended, &x, &layer.gain, &layer.shift, &mut h, &layer.up, &layer.up_bias, &mut up, n, ff, width / 32, EPSILON,
+                &attended, &x, &layer.gain, &layer.shift, &mut h, &layer.up, &layer.up_bias, &mut up, n, ff,
+                width / 32, EPSILON,
             );
         }
         linear(n, width, ff, &up, &layer.down, &layer.down_bias, &mut down);
     }
 
-    /// All layers. The last norm of each is in front of the next one's first product.
+    /// All layers. The last norm of each layer is part of the next layer's first product.
     graph[] fn encoder(
         n: u32, heads: u32, ff: u32, count: u32, layers: &[Layer<'_>], x: &[bf16; n * (heads * 32)],
         out: &mut [bf16; n * (heads * 32)]
@@ -134,12 +138,14 @@ each_side! {
             let next_qkv = alloc::<bf16>(n * (3 * (heads * 32)));
             if n <= FEW {
                 norm_linear_narrow[(tiles(n, 3 * width, 16, 16), 512)](
-                    &down, &h, &layers[i - 1].last_gain, &layers[i - 1].last_shift, &mut from, &layers[i].qkv, &layers[i].qkv_bias,
+                    &down, &h, &layers[i - 1].last_gain, &layers[i - 1].last_shift, &mut from, &layers[i].qkv,
+                    &layers[i].qkv_bias,
                     &mut next_qkv, n, 3 * width, width / 32, EPSILON,
                 );
             } else {
                 norm_linear_wide[(tiles(n, 3 * width, 32, 64), 512)](
-                    &down, &h, &layers[i - 1].last_gain, &layers[i - 1].last_shift, &mut from, &layers[i].qkv, &layers[i].qkv_bias,
+                    &down, &h, &layers[i - 1].last_gain, &layers[i - 1].last_shift, &mut from, &layers[i].qkv,
+                    &layers[i].qkv_bias,
                     &mut next_qkv, n, 3 * width, width / 32, EPSILON,
                 );
             }

@@ -1,4 +1,4 @@
-//! Chains of 200 kernels that do nothing, with writes and waits of flags between them.
+//! Chains of 200 empty kernels, with flag writes and waits between them.
 
 use cuweave::Flag;
 use cuweave::prelude::*;
@@ -8,7 +8,7 @@ unsafe extern "ptx-kernel" {
     fn touch(x: &mut [u32; 1]);
 }
 
-/// The chain alone.
+/// Only the chain.
 #[cuweave::graph(launches = "as-written")]
 pub fn plain(x: &mut [u32; 1]) {
     for _ in 0..200 {
@@ -16,7 +16,7 @@ pub fn plain(x: &mut [u32; 1]) {
     }
 }
 
-/// Behind each kernel a write, and the wait for it.
+/// A write after each kernel, and a wait for it.
 #[cuweave::graph(launches = "as-written")]
 pub fn pairs(flag: &Flag<u32>, x: &mut [u32; 1]) {
     for i in 0..200 {
@@ -26,7 +26,7 @@ pub fn pairs(flag: &Flag<u32>, x: &mut [u32; 1]) {
     }
 }
 
-/// The same with pinned memory of the graph's own.
+/// The same with pinned memory of the graph itself.
 #[cuweave::graph(launches = "as-written")]
 pub fn pairs_of_own(flag: &mut Pinned<[u32; 1]>, x: &mut [u32; 1]) {
     for i in 0..200 {

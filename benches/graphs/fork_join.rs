@@ -1,5 +1,5 @@
-//! 20 times: 16 branches, each with a temporary of its own, and their join. The temporaries are large, the kernels
-//! small: what is measured is order and memory.
+//! 20 rounds of a fork into 16 branches, each with its own temporary, and their join. The temporaries are large and
+//! the kernels are small, because order and memory are measured.
 
 use cuweave::prelude::*;
 

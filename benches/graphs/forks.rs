@@ -1,4 +1,4 @@
-//! The kernels of a fork into 16 branches and of their join.
+//! The kernels of a fork into 16 branches and of the join.
 
 use cuweave::prelude::*;
 

@@ -4,7 +4,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/grids.ptx")]
 unsafe extern "ptx-kernel" {
-    /// q = A · p of the Laplacian with zeros around, and p · q of each block.
+    /// q = A · p, for the Laplacian with zeros at the boundary, and p · q of each block.
     fn laplace(
         p: &[f32; nx * ny],
         q: &mut [MaybeUninit<f32>; nx * ny],
@@ -13,7 +13,7 @@ unsafe extern "ptx-kernel" {
         ny: u32,
         blocks: u32,
     );
-    /// r · r of each block.
+    /// Computes r · r of each block.
     fn square(r: &[f32; n], parts: &mut [MaybeUninit<f32>; blocks], n: u32, blocks: u32);
     /// x += alpha · p, r -= alpha · q, and the new r · r of each block.
     fn advance(
@@ -36,7 +36,7 @@ unsafe extern "ptx-kernel" {
         n: u32,
         blocks: u32,
     );
-    /// out = u + factor · (the six around it - 6 · u) within the grid, and u on its surface.
+    /// out = u + factor · (the sum of the six neighbours - 6 · u) inside the grid, and u on its surface.
     fn stencil(
         u: &[f32; (4 * fours) * ny * nz],
         out: &mut [MaybeUninit<f32>; (4 * fours) * ny * nz],
@@ -48,7 +48,8 @@ unsafe extern "ptx-kernel" {
 }
 
 each_side! {
-    /// So many iterations from x = 0 for A · x = b; `blocks` are those of 256 points.
+    /// Runs `iterations` iterations for A · x = b, starting with x = 0. `blocks` is the number of blocks of 256
+    /// points.
     graph[] fn gradients(nx: u32, ny: u32, blocks: u32, iterations: u32, b: &[f32; nx * ny], x: &mut [f32; nx * ny]) {
         let n = nx * ny;
         let r = alloc::<f32>(nx * ny);
@@ -69,7 +70,7 @@ each_side! {
         }
     }
 
-    /// So many pairs of steps, to and fro between two grids.
+    /// Runs `pairs` pairs of steps that alternate between two grids.
     graph[] fn diffusion(fours: u32, ny: u32, nz: u32, pairs: u32, u: &mut [f32; (4 * fours) * ny * nz]) {
         let other = alloc::<f32>((4 * fours) * ny * nz);
         for _ in 0..pairs {

@@ -1,4 +1,5 @@
-//! Large graphs of several shapes, by a builder. Each temporary is written by one launch or two, and read by others.
+//! Large graphs of several shapes, made with a builder. One or two launches write each temporary, and others read
+//! it.
 
 use cuweave::builder::{Builder, Handle, View};
 use cuweave::prelude::*;
@@ -9,7 +10,7 @@ unsafe extern "ptx-kernel" {
     fn consume(t: &[f32; n], x: &mut [f32; n], n: u32);
 }
 
-/// A shape: its name, and the function that writes a graph of about as many launches.
+/// A shape: its name, and the function that writes a graph with about as many launches as requested.
 pub type Shape = (&'static str, fn(&mut Writer<'_, '_>, u32) -> cuweave::Result<()>);
 
 /// All shapes.
@@ -32,7 +33,7 @@ pub struct Writer<'b, 'a> {
     pub builder: &'b mut Builder<'a>,
     /// An argument that launches read and write.
     pub y: Handle,
-    /// Its elements: the most of a temporary. A multiple of 128.
+    /// The length of the argument, which is the maximum of a temporary. A multiple of 128.
     pub most: u32,
     /// The state of a linear congruential generator.
     pub state: u64,
@@ -45,7 +46,7 @@ impl Writer<'_, '_> {
         u32::try_from((self.state >> 33) % u64::from(end)).unwrap_or(0)
     }
 
-    /// Returns a number of elements: one of 32 different ones.
+    /// Returns a random number of elements, one of 32 values.
     fn len(&mut self) -> u32 {
         self.most / 32 * (1 + self.below(32))
     }
@@ -64,7 +65,7 @@ impl Writer<'_, '_> {
         self.builder.launch(produce {}, per_item(len), (from.read(), to.write(), len)).map(drop)
     }
 
-    /// Adds `len` elements to some others.
+    /// Adds `len` elements of `from` to `to`.
     fn consume(&mut self, from: impl Into<View>, to: impl Into<View>, len: u32) -> cuweave::Result<()> {
         let (from, to) = (from.into().range(0, len), to.into().range(0, len));
         self.builder.launch(consume {}, per_item(len), (from.read(), to.write(), len)).map(drop)
@@ -81,7 +82,7 @@ fn chain_of(w: &mut Writer<'_, '_>, count: u32, varies: bool) -> cuweave::Result
     Ok(())
 }
 
-/// A temporary for two launches, one after the other.
+/// Each temporary connects two consecutive launches.
 fn chain(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     chain_of(w, count, false)
 }
@@ -90,7 +91,8 @@ fn varied_chain(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     chain_of(w, count, true)
 }
 
-/// Forks into branches of two launches with a temporary each, which end in parts of one temporary that the join reads.
+/// Forks into branches of two launches with a temporary each. The branches end in parts of one temporary, which the
+/// join reads.
 fn fork_join_of(w: &mut Writer<'_, '_>, count: u32, varies: bool) -> cuweave::Result<()> {
     let branches = count / 2;
     let ends = w.builder.alloc::<f32>(branches * 32);
@@ -115,7 +117,7 @@ fn varied_fork_join(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     fork_join_of(w, count, true)
 }
 
-/// One fork-join of 100 branches after the other.
+/// Consecutive fork-joins of 100 branches.
 fn fork_joins(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     for _ in 0..count / 200 {
         fork_join_of(w, 200, true)?;
@@ -123,7 +125,7 @@ fn fork_joins(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     Ok(())
 }
 
-/// Forks into two temporaries, which are read side by side.
+/// Forks into two temporaries that are read concurrently.
 fn diamonds(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     for _ in 0..count / 4 {
         for side in 0..2 {
@@ -137,7 +139,7 @@ fn diamonds(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     Ok(())
 }
 
-/// Each level down leaves a temporary that the level up reads: those of all levels are live at the bottom.
+/// Each level down leaves a temporary that the same level up reads, so all of them are live at the bottom.
 fn u_net(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     let mut levels = Vec::new();
     for level in 0..count / 2 {
@@ -155,7 +157,8 @@ fn u_net(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     Ok(())
 }
 
-/// A chain of which each result is read by the next, and by one that is at most `most` later: intervals of many lengths.
+/// A chain in which each result is read by the next launch and by another one at most `most` launches later, which
+/// gives live ranges of many lengths.
 fn skips(w: &mut Writer<'_, '_>, count: u32, most: u32) -> cuweave::Result<()> {
     let mut due: Vec<Vec<(Handle, u32)>> = vec![Vec::new(); (count / 3 + most + 1) as usize];
     for at in 0..count / 3 {
@@ -180,7 +183,7 @@ fn long_skips(w: &mut Writer<'_, '_>, count: u32) -> cuweave::Result<()> {
     skips(w, count, 200)
 }
 
-/// Layers of `width` temporaries of equal lengths, each made of two of the layer before.
+/// Layers of `width` temporaries of equal length, each computed from two of the previous layer.
 fn layers_of(w: &mut Writer<'_, '_>, count: u32, width: u32) -> cuweave::Result<()> {
     let mut before = vec![w.y; width as usize];
     for _ in 0..count / 2 / width {

@@ -1,10 +1,10 @@
-//! An ensemble of perceptrons, each of its own layers, in f32.
+//! An ensemble of perceptrons, each with its own layers, in f32.
 
 use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/mlps.ptx")]
 unsafe extern "ptx-kernel" {
-    /// out = relu(x · w + bias), of n and k that are multiples of 4.
+    /// out = relu(x · w + bias). n and k must be multiples of 4.
     fn linear_relu(
         x: &[f32; rows * k],
         w: &[f32; k * n],
@@ -16,7 +16,7 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// A layer: its weights, a row for each number that comes in, and its bias.
+/// A layer: its bias, and its weights with a row for each input.
 #[cuweave::arguments]
 pub struct Layer {
     width: u32,
@@ -38,11 +38,13 @@ pub struct Mlp {
 
 each_side! {
     /// A layer of a member.
-    graph[] fn layer(rows: u32, width: u32, x: &[f32; rows * width], layer: Layer<'_>, out: &mut [MaybeUninit<f32>; rows * width]) {
-        linear_relu[((width.div_ceil(32), rows.div_ceil(32)), 256)](&x, &layer.weights, &layer.bias, &mut out, rows, width, width);
+    graph[] fn layer(rows: u32, width: u32, x: &[f32; rows * width], layer: Layer<'_>,
+        out: &mut [MaybeUninit<f32>; rows * width]) {
+        linear_relu[((width.div_ceil(32), rows.div_ceil(32)), 256)](&x, &layer.weights, &layer.bias, &mut out,
+            rows, width, width);
     }
 
-    /// All members on the same input.
+    /// All members, on the same input.
     graph[] fn ensemble(rows: u32, width: u32, x: &[f32; rows * width], members: &[Mlp<'_>]) {
         for member in &members {
             let a = alloc::<f32>(rows * width);

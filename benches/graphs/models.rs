@@ -1,4 +1,4 @@
-//! The data flow of real programs as the planner sees it: nodes, and a buffer for each node's result.
+//! The data flow of real programs as the planner sees it: nodes, and a buffer for the result of each node.
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::{BufferIndex, PlannerBuffer};
@@ -30,7 +30,7 @@ impl Model {
     }
 }
 
-/// A linear congruential generator, for sizes that vary.
+/// A linear congruential generator for varying sizes.
 struct Sizes(u64);
 
 impl Sizes {
@@ -40,7 +40,7 @@ impl Sizes {
     }
 }
 
-/// Every model with its name.
+/// Returns every model with its name.
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("U-Net, 5 levels", u_net(5, 64 << 20)),
@@ -105,7 +105,7 @@ fn fft(stages: u32, lanes: u32) -> Model {
     model
 }
 
-/// A layer's values that its backward pass reads.
+/// The values of a layer that its backward pass reads.
 struct Saved {
     input: Value,
     normed: Value,
@@ -240,7 +240,7 @@ fn chains(width: u64, steps: u64) -> Model {
     model
 }
 
-/// Each expert takes as many of 64 tokens as the router gives it.
+/// Each expert processes the tokens, out of 64, that the router assigns to it.
 fn experts(layers: usize, experts: usize, seed: u64) -> Model {
     let mut model = Model::default();
     let mut sizes = Sizes(seed);
@@ -314,7 +314,7 @@ fn lstm(layers: u64, steps: u64) -> Model {
     model
 }
 
-/// Independent chains of different lengths and sizes, with skips, that join at the end.
+/// Independent chains of different lengths and sizes, with skip connections, and a join.
 fn towers(count: u64, seed: u64) -> Model {
     let mut model = Model::default();
     let mut sizes = Sizes(seed);

@@ -1,11 +1,11 @@
-//! Collectives over two devices: all-reduces in a row, chains side by side, and a training step of a perceptron, which is also there
-//! for one device.
+//! Collectives over two devices: sequential all-reduces, parallel chains, and a training step of a perceptron,
+//! which also exists for one device.
 
 use cuweave::blas::{Blas, Product, matmul};
 use cuweave::nccl::{Communicator, Reduce, all_reduce};
 use cuweave::prelude::*;
 
-/// All-reduces, one after the other.
+/// Sequential all-reduces.
 #[cuweave::graph(devices = d)]
 pub fn reduces(d: u32, times: u32, n: u32, comm: &Communicator, parts: &[&mut [f32; n]]) {
     for _ in 0..times {
@@ -18,7 +18,7 @@ pub fn reduces(d: u32, times: u32, n: u32, comm: &Communicator, parts: &[&mut [f
 
 #[cuweave::kernels("benches/kernels/launches.ptx")]
 unsafe extern "ptx-kernel" {
-    /// x = x / 2 + 1, so many times.
+    /// x = x / 2 + 1, `count` times.
     fn turns(x: &mut [f32; n], count: u32, n: u32);
 }
 
@@ -37,13 +37,13 @@ pub fn chains(d: u32, length: u32, count: u32, n: u32, parts: &[&mut [f32; n]]) 
 unsafe extern "ptx-kernel" {
     /// dy = y - target
     fn difference(y: &[f32; n], target: &[f32; n], dy: &mut [MaybeUninit<f32>; n], n: u32);
-    /// dy = 0 where y is
+    /// dy = 0 where y is 0
     fn relu_back(y: &[f32; n], dy: &mut [f32; n], n: u32);
     /// m = 0.9 m + g, w = w - rate · m
     fn momentum(w: &mut [f32; n], m: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
-/// A square matrix of weights and its momentum, and the values behind it.
+/// A square weight matrix with its momentum, and the layer's outputs.
 #[cuweave::arguments]
 pub struct Layer {
     len: u32,
@@ -62,15 +62,15 @@ pub struct Replica {
     target: &[f32; n],
 }
 
-/// The launches of four elements a thread, in blocks of 256.
+/// Returns the launch configuration for four elements per thread, with blocks of 256.
 pub fn quarters(n: u32) -> (u32, u32) {
     (n.div_ceil(1024), 256)
 }
 
 macro_rules! step {
     ($name:ident [$($launches:tt)*] [$($comm:tt)*] |$dw:ident, $square:ident| $($reduce:tt)*) => {
-        /// One device's part of a step: behind the kernel that makes a layer's gradients stand its all-reduce, if there is one, and its
-        /// update.
+        /// One device's part of a step. After the kernel that computes a layer's gradients come the all-reduce, if
+        /// there is one, and the update.
         #[cuweave::graph($($launches)*)]
         fn $name(samples: u32, width: u32, rate: f32, $($comm)* blas: &Blas, replica: Replica<'_>) {
             let (n, last) = (samples * width, replica.layers.len() - 1);

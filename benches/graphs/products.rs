@@ -1,4 +1,5 @@
-//! Products by library calls: a chain, branches that cut k, and chains of products and kernels in turn.
+//! Products by library calls: a chain, branches that split k, and chains that alternate between products and
+//! kernels.
 
 use cuweave::blas::{Blas, Product, gemm, matmul, matmul_into};
 use cuweave::prelude::*;
@@ -6,7 +7,7 @@ use half::bf16;
 
 macro_rules! chain {
     ($($memory:tt $name:ident $ty:ty;)*) => {$(
-        /// `pairs` times two products, from x and back to it.
+        /// `pairs` pairs of products, from x and back to it.
         #[cuweave::graph(memory = $memory)]
         pub fn $name(rows: u32, d: u32, pairs: u32, blas: &Blas, w: &[$ty; d * d], x: &mut [$ty; rows * d]) {
             for _ in 0..pairs {
@@ -24,7 +25,7 @@ chain! {
     "owned" chain_bf16_owned bf16;
 }
 
-/// c = a · b four times over, summed, in each of `count` branches.
+/// Sums up c = a · b four times in each of `count` branches.
 #[cuweave::graph]
 pub fn branches(
     m: u32,
@@ -61,7 +62,7 @@ unsafe extern "ptx-kernel" {
     fn tiny(x: &mut [f32; n], n: u32);
 }
 
-/// `pairs` products in each of `count` chains, each with `kernels` launches behind it.
+/// `pairs` products in each of `count` chains, each followed by `kernels` launches.
 #[cuweave::graph]
 pub fn chains(
     n: u32,

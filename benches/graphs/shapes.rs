@@ -1,4 +1,4 @@
-//! The shapes of real graphs, each in the three lowerings of memory.
+//! The shapes of real graphs, each with the three memory lowerings.
 
 use cuweave::prelude::*;
 
@@ -90,7 +90,7 @@ unet!(
 
 macro_rules! inception {
     ($($memory:tt $name:ident)*) => {$(
-        /// Four blocks of four branches each: windows of 1, of 3 and of 5, and a pooled one.
+        /// Four blocks of four branches each: windows of 1, 3 and 5, and a pooled one.
         #[cuweave::graph(memory = $memory, launches = "as-written")]
         pub fn $name(c: u32, s: u32, w: &[f32; 100 * c * c], x: &mut [f32; 16 * c * s * s]) {
             for _ in 0..4 {
@@ -122,7 +122,8 @@ inception!("nodes" inception_nodes "arena" inception_arena "owned" inception_own
 
 macro_rules! conjugate_gradient {
     ($($memory:tt $name:ident)*) => {$(
-        /// 32 iterations for A x = b, A the one-dimensional Laplacian, from x = 0.
+        /// 32 iterations of conjugate gradients for A x = b, where A is the one-dimensional Laplacian, starting
+        /// with x = 0.
         #[cuweave::graph(memory = $memory, launches = "as-written")]
         pub fn $name(n: u32, k: u32, b: &[f32; n], x: &mut [f32; n]) {
             let r = alloc::<f32>(n);
@@ -156,7 +157,7 @@ conjugate_gradient!("nodes" gradient_nodes "arena" gradient_arena "owned" gradie
 
 macro_rules! butterflies {
     ($memory:tt $name:ident $([$a:ident $b:ident $c:ident $d:ident])*) => {
-        /// Eight blocks of `n`, and six layers of butterflies between blocks 1, 2 and 4 apart.
+        /// Eight blocks of `n` elements, and six layers of butterflies between blocks at distances 1, 2 and 4.
         #[cuweave::graph(memory = $memory, launches = "as-written")]
         pub fn $name(n: u32, x: &mut [f32; 8 * n]) {
             let a0 = alloc::<f32>(n);
@@ -194,7 +195,8 @@ butterflies!("nodes" butterflies_nodes "arena" butterflies_arena "owned" butterf
 
 macro_rules! one_big {
     ($($memory:tt $name:ident)*) => {$(
-        /// One buffer that lives as long as the graph, beside 200 of `m` elements that live one after the other.
+        /// One buffer that is live during the whole graph, and 200 buffers of `m` elements that are live one after
+        /// the other.
         #[cuweave::graph(memory = $memory, launches = "as-written")]
         pub fn $name(n: u32, m: u32, b: &[f32; n], x: &mut [f32; n]) {
             let big = alloc::<f32>(n);

@@ -1,4 +1,4 @@
-//! Chains of temporaries, two alive at once.
+//! Chains of temporaries, two of which are live at the same time.
 
 use cuweave::prelude::*;
 
@@ -7,8 +7,8 @@ unsafe extern "ptx-kernel" {
     fn produce(x: &[f32; n], t: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// 32 temporaries of 4 MiB + 512 i bytes, of which the kernels use the first `n` elements: the two largest are
-/// 8,419,840 bytes.
+/// 32 temporaries of 4 MiB + 512 i bytes, whose first `n` elements the kernels use. The two largest have 8,419,840
+/// bytes.
 macro_rules! growing {
     ($memory:tt $name:ident: $($from:ident $to:ident $i:tt)*) => {
         #[cuweave::graph(memory = $memory, launches = "as-written")]
@@ -32,7 +32,7 @@ macro_rules! growing {
 }
 growing!("nodes" growing_nodes "arena" growing_arena "owned" growing_owned);
 
-/// 1,000 temporaries of `n` elements, written and read as a whole, and 1,100 kernels.
+/// 1,000 temporaries of `n` elements, written and read completely by 1,100 kernels.
 macro_rules! pipeline {
     ($($memory:tt $name:ident)*) => {$(
         #[cuweave::graph(memory = $memory, launches = "as-written")]

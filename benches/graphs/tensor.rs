@@ -1,5 +1,6 @@
-//! A decode step of a Llama in bf16, batch 1, whose layers are spread over devices: each has some heads and some columns between, and the
-//! two products of a layer that sum over them are reduced.
+//! A decode step of a Llama in bf16 with batch 1, whose layers are distributed over devices. Each device has some
+//! of the heads and of the hidden columns. The two products of a layer that sum over them are followed by
+//! all-reduces.
 
 use cuweave::nccl::{Communicator, Reduce, all_reduce};
 use cuweave::prelude::*;
@@ -12,21 +13,21 @@ pub use kernels::*;
 /// The sizes of one device's part.
 #[derive(Clone, Copy)]
 pub struct Sizes {
-    /// The width of the model, on all devices.
+    /// The width of the model, which is the same on all devices.
     pub width: u32,
-    /// Heads of queries.
+    /// The number of query heads.
     pub heads: u32,
-    /// Heads of keys and values.
+    /// The number of key and value heads.
     pub kv_heads: u32,
-    /// The width between.
+    /// The hidden size of the perceptron.
     pub ff: u32,
-    /// Rows of the caches and of the tables of angles.
+    /// The number of rows of the caches and of the tables of angles.
     pub positions: u32,
-    /// Tokens, whose logits the device has.
+    /// The number of tokens whose logits this device computes.
     pub vocab: u32,
 }
 
-/// A device's part of a layer. Matrices have a row for each number that comes out.
+/// A device's part of a layer. Matrices have a row for each output.
 #[cuweave::arguments]
 pub struct Layer {
     width: u32,
@@ -73,9 +74,10 @@ macro_rules! sides {
         }
     )*};
     (@ [$($launches:tt)*]) => {
-        /// A layer's part: 9 launches and two all-reduces.
+        /// A device's part of a layer: 9 launches and two all-reduces.
         #[cuweave::graph($($launches)*)]
-        fn layer(sizes: Sizes, pos: u32, comm: &Communicator, x: &mut [bf16; n], layer: Layer<'_>, part: Part<'_>, n: u32) {
+        fn layer(sizes: Sizes, pos: u32, comm: &Communicator, x: &mut [bf16; n], layer: Layer<'_>,
+            part: Part<'_>, n: u32) {
             let (width, inner, kv_inner) = (sizes.width, sizes.heads * HEAD, sizes.kv_heads * HEAD);
             let q = alloc::<bf16>(layer.inner);
             let k = alloc::<bf16>(layer.kv_inner);
@@ -103,7 +105,7 @@ macro_rules! sides {
             add_to[(1, 256)](&mut x, &down, width);
         }
 
-        /// A step: each device has the logits of some tokens.
+        /// A step. Each device computes the logits of some of the tokens.
         #[cuweave::graph(devices = d, $($launches)*)]
         pub fn step(d: u32, sizes: Sizes, tokens: u32, pos: u32, comm: &Communicator, parts: &[Part<'_>]) {
             for (i, part) in parts.iter().enumerate() {

@@ -4,7 +4,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/transformer.ptx")]
 unsafe extern "ptx-kernel" {
-    /// y = x · w + bias. Of all products of this name n and k are multiples of 4.
+    /// y = x · w + bias. For all products with this name, n and k must be multiples of 4.
     fn linear(
         x: &[f32; m * k],
         w: &[f32; k * n],
@@ -25,7 +25,7 @@ unsafe extern "ptx-kernel" {
         n: u32,
         k: u32,
     );
-    /// y = x · w + bias, active = gelu(y), by tanh
+    /// y = x · w + bias, active = gelu(y), approximated with tanh
     fn linear_gelu(
         x: &[f32; m * k],
         w: &[f32; k * n],
@@ -55,7 +55,7 @@ unsafe extern "ptx-kernel" {
         n: u32,
         k: u32,
     );
-    /// dx = the sum of three dy · wᵀ
+    /// dx = the sum of three products dy · wᵀ
     fn linear_back_three(
         dy0: &[f32; m * n],
         w0: &[f32; k * n],
@@ -84,7 +84,7 @@ unsafe extern "ptx-kernel" {
         rows: u32,
         columns: u32,
     );
-    /// weights = scale · query · keyᵀ of each head
+    /// weights = scale · query · keyᵀ for each head
     fn scores(
         query: &[f32; batch * tokens * (heads * 64)],
         key: &[f32; batch * tokens * (heads * 64)],
@@ -121,7 +121,7 @@ unsafe extern "ptx-kernel" {
         heads: u32,
         tokens: u32,
     );
-    /// Softmax of rows, in place.
+    /// Applies softmax to each row in place.
     fn softmax(x: &mut [f32; rows * columns], rows: u32, columns: u32);
     /// dx = scale · y · (dx - y · dx)
     fn softmax_back(
@@ -131,7 +131,7 @@ unsafe extern "ptx-kernel" {
         columns: u32,
         scale: f32,
     );
-    /// y = LayerNorm(x) · gain + shift, and mean and 1 / deviation of each row.
+    /// y = LayerNorm(x) · gain + shift, with the mean and 1 / deviation of each row.
     fn layer_norm(
         x: &[f32; rows * columns],
         gain: &[f32; columns],
@@ -170,7 +170,7 @@ unsafe extern "ptx-kernel" {
         n: u32,
         blocks: u32,
     );
-    /// The powers of Adam's two factors.
+    /// Updates the powers of Adam's two factors.
     fn count_step(powers: &mut [f32; 2], first: f32, second: f32);
     fn adam(
         value: &mut [f32; n],
@@ -186,15 +186,15 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// The numbers of a query, key or value of a head, and the factor of the scores: 1 / √HEAD.
+/// The size of a head, and the factor of the scores: 1 / √HEAD.
 pub const HEAD: u32 = 64;
 pub const SCALE: f32 = 0.125;
-/// Added to the variance by the norms.
+/// The number that the norms add to the variance.
 pub const EPSILON: f32 = 1e-5;
-/// Adam's rate, factors, and what it adds to the deviation.
+/// Adam's rate, its two factors, and the number that it adds to the deviation.
 pub const ADAM: (f32, f32, f32, f32) = (1e-3, 0.9, 0.999, 1e-8);
 
-/// A tensor that is trained, and Adam's moments of it.
+/// A trained tensor and its Adam moments.
 #[cuweave::arguments]
 pub struct Parameter {
     len: u32,
@@ -203,14 +203,14 @@ pub struct Parameter {
     square: &mut [f32; len],
 }
 
-/// A matrix with a row for each number that comes in, and a bias; or a gain and a shift.
+/// A matrix with a row for each input, and a bias; or a gain and a shift.
 #[cuweave::arguments]
 pub struct Pair {
     weights: Parameter<'_>,
     bias: Parameter<'_>,
 }
 
-/// A layer, and of its forward pass what the backward pass reads.
+/// A layer, and the values of its forward pass that the backward pass reads.
 #[cuweave::arguments]
 pub struct Layer {
     rows: u32,
@@ -240,15 +240,15 @@ pub struct Layer {
     y: &mut [f32; rows * width],
 }
 
-/// The threads of a block of a product whose depth is the width between.
+/// The threads per block of a product whose depth is the hidden size.
 pub const DEEP: u32 = 512;
 
-/// The grid of a product of so many rows and columns.
+/// Returns the grid of a product with this many rows and columns.
 fn tiles(rows: u32, columns: u32) -> (u32, u32) {
     (columns.div_ceil(32), rows.div_ceil(32))
 }
 
-/// The grid of such products of all heads.
+/// Returns the grid of such products for all heads.
 fn cubes(rows: u32, columns: u32, all: u32) -> (u32, u32, u32) {
     (columns.div_ceil(32), rows.div_ceil(32), all)
 }
@@ -256,18 +256,18 @@ fn cubes(rows: u32, columns: u32, all: u32) -> (u32, u32, u32) {
 /// The sizes of a step.
 #[derive(Clone, Copy)]
 pub struct Sizes {
-    /// Sequences.
+    /// The number of sequences.
     pub batch: u32,
-    /// Tokens of each.
+    /// The number of tokens per sequence.
     pub tokens: u32,
-    /// Heads; the model is so many times 64 wide.
+    /// The number of heads. The width of the model is 64 times this number.
     pub heads: u32,
-    /// The width between.
+    /// The hidden size of the perceptron.
     pub ff: u32,
 }
 
 impl Sizes {
-    /// The rows of all sequences.
+    /// Returns the total number of rows of all sequences.
     pub fn rows(self) -> u32 {
         self.batch * self.tokens
     }
@@ -279,7 +279,7 @@ impl Sizes {
 }
 
 each_side! {
-    /// A layer forward: 11 launches.
+    /// The forward pass of a layer: 11 launches.
     graph[] fn forward(sizes: Sizes, layer: Layer<'_>, x: &[f32; layer.rows * layer.width]) {
         let (rows, width, ff) = (sizes.rows(), sizes.width(), sizes.ff);
         let (batch, heads, tokens) = (sizes.batch, sizes.heads, sizes.tokens);
@@ -306,11 +306,13 @@ each_side! {
             &layer.mixed, &layer.output.weights.value, &layer.output.bias.value, &x, &mut layer.h, rows, width, width,
         );
         layer_norm[(rows.div_ceil(8), 256)](
-            &layer.h, &layer.last_norm.weights.value, &layer.last_norm.bias.value, &mut layer.last_z, &mut layer.last_stats,
+            &layer.h, &layer.last_norm.weights.value, &layer.last_norm.bias.value, &mut layer.last_z,
+            &mut layer.last_stats,
             rows, width, EPSILON,
         );
         linear_gelu[(tiles(rows, ff), 256)](
-            &layer.last_z, &layer.up.weights.value, &layer.up.bias.value, &mut layer.up_out, &mut layer.active, rows, ff, width,
+            &layer.last_z, &layer.up.weights.value, &layer.up.bias.value, &mut layer.up_out, &mut layer.active,
+            rows, ff, width,
         );
         linear_add[(tiles(rows, width), DEEP)](
             &layer.active, &layer.down.weights.value, &layer.down.bias.value, &layer.h, &mut layer.y, rows, width, ff,
@@ -324,7 +326,7 @@ each_side! {
         );
     }
 
-    /// The gradients of a product's weights and bias, and steps down them.
+    /// The gradients of a product's weights and bias, and their Adam steps.
     graph[] fn learn(
         pair: Pair<'_>, x: &[f32; m * k], dy: &[f32; m * n], powers: &[f32; 2], m: u32, n: u32, k: u32
     ) {
@@ -336,9 +338,10 @@ each_side! {
         descend(record(pair.bias), &bias, &powers);
     }
 
-    /// The same of a norm, and its gradient added to dx.
+    /// The same for a norm, whose gradient is added to dx.
     graph[] fn learn_norm(
-        pair: Pair<'_>, x: &[f32; m * n], stats: &[f32; 2 * m], dy: &[f32; m * n], dx: &mut [f32; m * n], powers: &[f32; 2],
+        pair: Pair<'_>, x: &[f32; m * n], stats: &[f32; 2 * m], dy: &[f32; m * n], dx: &mut [f32; m * n],
+        powers: &[f32; 2],
         m: u32, n: u32
     ) {
         let gain = alloc::<f32>(n);
@@ -349,7 +352,7 @@ each_side! {
         descend(record(pair.bias), &shift, &powers);
     }
 
-    /// A layer backward: `g` is the gradient of its result, and then of its input.
+    /// The backward pass of a layer. `g` is the gradient of its output, and then of its input.
     graph[] fn backward(
         sizes: Sizes, layer: Layer<'_>, x: &[f32; layer.rows * layer.width], g: &mut [f32; layer.rows * layer.width],
         powers: &[f32; 2]
@@ -392,7 +395,8 @@ each_side! {
         );
         let d_z = alloc::<f32>(layer.rows * layer.width);
         linear_back_three[(tiles(rows, width), 256)](
-            &d_query, &layer.q.weights.value, &d_key, &layer.k.weights.value, &d_value, &layer.v.weights.value, &mut d_z, rows,
+            &d_query, &layer.q.weights.value, &d_key, &layer.k.weights.value, &d_value, &layer.v.weights.value,
+            &mut d_z, rows,
             width, width,
         );
         learn(record(layer.q), &layer.z, &d_query, &powers, rows, width, width);
@@ -401,7 +405,7 @@ each_side! {
         learn_norm(record(layer.norm), &x, &layer.stats, &d_z, &mut g, &powers, rows, width);
     }
 
-    /// A step on the mean square error.
+    /// A training step on the mean squared error.
     graph[] fn train(
         sizes: Sizes, blocks: u32, #[at_least(1)] layers: &[Layer<'_>], x: &[f32; layers[0].rows * layers[0].width],
         target: &[f32; layers[0].rows * layers[0].width], powers: &mut [f32; 2], parts: &mut [f32; blocks]

@@ -1,12 +1,13 @@
-//! A step of a small U-Net in bf16, channels last: two levels below the first, channels c, 2c and 4c.
+//! A step of a small U-Net in bf16, with channels last and three levels with c, 2c and 4c channels.
 
 use cuweave::prelude::*;
 use half::bf16;
 
 #[cuweave::kernels("benches/kernels/unet.ptx")]
 unsafe extern "ptx-kernel" {
-    /// out = the 3 × 3 convolution of every `stride`-th pixel, 1 or 2; with `up` 1 of x with each pixel four times. Also sums and sums of
-    /// squares of the results, of each group of 8 channels in squares of 4 × 4 pixels.
+    /// out = the 3 × 3 convolution of every `stride`-th pixel (1 or 2); if `up` is 1, of x with each pixel repeated
+    /// four times. Also computes sums and sums of squares of the results, for each group of 8 channels in squares
+    /// of 4 × 4 pixels.
     fn convolve(
         x: &[bf16; from_height * from_width * (32 * chunks)],
         w: &[bf16; 8 * groups * (9 * (32 * chunks))],
@@ -23,7 +24,8 @@ unsafe extern "ptx-kernel" {
         up: u32,
         parts: u32,
     );
-    /// The same of each pixel of silu(GroupNorm(x) · gain + shift), with the sums of x; 512 channels of x at most.
+    /// The same for each pixel of silu(GroupNorm(x) · gain + shift), given the sums of x. x has at most 512
+    /// channels.
     fn norm_convolve(
         x: &[bf16; height * width * (32 * chunks)],
         x_sums: &[f32; parts * (2 * (4 * chunks))],
@@ -58,7 +60,7 @@ unsafe extern "ptx-kernel" {
         parts: u32,
         epsilon: f32,
     );
-    /// The convolution of an image that has of each pixel the channels of x, then those of y.
+    /// The convolution of the concatenated channels of x and y.
     fn convolve_two(
         x: &[bf16; height * width * (32 * halves)],
         y: &[bf16; height * width * (32 * halves)],
@@ -72,7 +74,7 @@ unsafe extern "ptx-kernel" {
         halves: u32,
         parts: u32,
     );
-    /// The sums of an image that no convolution made.
+    /// Computes the sums of an image that does not come from a convolution.
     fn group_sums(
         x: &[bf16; pixels * (8 * groups)],
         sums: &mut [MaybeUninit<f32>; parts * (2 * groups)],
@@ -82,7 +84,7 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// Added to the variance by the norms.
+/// The number that the norms add to the variance.
 pub const EPSILON: f32 = 1e-5;
 
 /// A convolution.
@@ -116,13 +118,13 @@ fn tiles(height: u32, width: u32, channels: u32) -> (u32, u32) {
     (channels.div_ceil(32), parts(height, width))
 }
 
-/// The parts of the sums of an image.
+/// Returns the number of partial sums of an image.
 pub fn parts(height: u32, width: u32) -> u32 {
     height.div_ceil(4) * width.div_ceil(4)
 }
 
 each_side! {
-    /// out = x + the block's two convolutions: 2 launches. An image comes with its sums.
+    /// out = x + the block's two convolutions: 2 launches. Each image comes with its sums.
     graph[] fn residual(
         h: u32, w: u32, parts: u32, c: u32, block: Residual<'_>, x: &[bf16; h * w * c], sums: &[f32; parts * (c / 4)],
         out: &mut [MaybeUninit<bf16>; h * w * c], out_sums: &mut [MaybeUninit<f32>; parts * (c / 4)]
@@ -130,19 +132,23 @@ each_side! {
         let between = alloc::<bf16>(h * w * c);
         let between_sums = alloc::<f32>(parts * (c / 4));
         norm_convolve[(tiles(h, w, c), 288)](
-            &x, &sums, &block.first_norm.gain, &block.first_norm.shift, &block.first.weights, &block.first.bias, &mut between,
+            &x, &sums, &block.first_norm.gain, &block.first_norm.shift, &block.first.weights,
+            &block.first.bias, &mut between,
             &mut between_sums, h, w, c / 8, c / 32, parts, EPSILON,
         );
         norm_convolve_add[(tiles(h, w, c), 288)](
-            &between, &between_sums, &block.last_norm.gain, &block.last_norm.shift, &block.last.weights, &block.last.bias, &x,
+            &between, &between_sums, &block.last_norm.gain, &block.last_norm.shift, &block.last.weights,
+            &block.last.bias, &x,
             &mut out, &mut out_sums, h, w, c / 8, c / 32, parts, EPSILON,
         );
     }
 
-    /// A step on an image of (4 h) x (4 w) pixels: 18 launches. The convolutions: two down; up and behind the skip of the middle
-    /// level; the same of the first level; the last. The parts are those of the sums of the three levels.
+    /// A step on an image of (4 h) x (4 w) pixels: 18 launches. The convolutions are: two down; up and after the
+    /// skip connection of the middle level; the same for the first level; and the last one. The parts are the
+    /// partial sums of the three levels.
     graph[] fn step(
-        h: u32, w: u32, c: u32, top_parts: u32, middle_parts: u32, bottom_parts: u32, blocks: [Residual<'_>; 5], convs: [Conv<'_>; 7], norm: Norm<'_>,
+        h: u32, w: u32, c: u32, top_parts: u32, middle_parts: u32, bottom_parts: u32,
+        blocks: [Residual<'_>; 5], convs: [Conv<'_>; 7], norm: Norm<'_>,
         x: &[bf16; 16 * h * w * c], out: &mut [bf16; 16 * h * w * c]
     ) {
         let x_sums = alloc::<f32>(top_parts * (c / 4));
@@ -162,7 +168,8 @@ each_side! {
         let quartered = alloc::<bf16>(h * w * (4 * c));
         let quartered_sums = alloc::<f32>(bottom_parts * (4 * c / 4));
         convolve[(tiles(h, w, 4 * c), 288)](
-            &middle, &convs[1].weights, &convs[1].bias, &mut quartered, &mut quartered_sums, h, w, 4 * c / 8, 2 * c / 32,
+            &middle, &convs[1].weights, &convs[1].bias, &mut quartered, &mut quartered_sums, h, w, 4 * c / 8,
+            2 * c / 32,
             2 * h, 2 * w, 2, 0, bottom_parts,
         );
         let bottom = alloc::<bf16>(h * w * (4 * c));
@@ -172,7 +179,8 @@ each_side! {
         let up = alloc::<bf16>(4 * h * w * (2 * c));
         let _up_sums = alloc::<f32>(middle_parts * (2 * c / 4));
         convolve[(tiles(2 * h, 2 * w, 2 * c), 288)](
-            &bottom, &convs[2].weights, &convs[2].bias, &mut up, &mut _up_sums, 2 * h, 2 * w, 2 * c / 8, 4 * c / 32, h, w,
+            &bottom, &convs[2].weights, &convs[2].bias, &mut up, &mut _up_sums, 2 * h, 2 * w, 2 * c / 8,
+            4 * c / 32, h, w,
             1, 1, middle_parts,
         );
         let merged = alloc::<bf16>(4 * h * w * (2 * c));
@@ -188,7 +196,8 @@ each_side! {
         let last_up = alloc::<bf16>(16 * h * w * c);
         let _last_up_sums = alloc::<f32>(top_parts * (c / 4));
         convolve[(tiles(4 * h, 4 * w, c), 288)](
-            &refined, &convs[4].weights, &convs[4].bias, &mut last_up, &mut _last_up_sums, 4 * h, 4 * w, c / 8, 2 * c / 32,
+            &refined, &convs[4].weights, &convs[4].bias, &mut last_up, &mut _last_up_sums, 4 * h, 4 * w, c / 8,
+            2 * c / 32,
             2 * h, 2 * w, 1, 1, top_parts,
         );
         let last_merged = alloc::<bf16>(16 * h * w * c);
@@ -202,7 +211,8 @@ each_side! {
         residual(4 * h, 4 * w, top_parts, c, blocks[4], &last_merged, &last_merged_sums, &mut last, &mut last_sums);
         let _out_sums = alloc::<f32>(top_parts * (c / 4));
         norm_convolve[(tiles(4 * h, 4 * w, c), 288)](
-            &last, &last_sums, &norm.gain, &norm.shift, &convs[6].weights, &convs[6].bias, &mut out, &mut _out_sums, 4 * h, 4 * w,
+            &last, &last_sums, &norm.gain, &norm.shift, &convs[6].weights, &convs[6].bias, &mut out,
+            &mut _out_sums, 4 * h, 4 * w,
             c / 8, c / 32, top_parts, EPSILON,
         );
     }

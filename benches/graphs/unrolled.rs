@@ -1,4 +1,4 @@
-//! Loops that a build unrolls: `count` launches, one after the other or independent of each other.
+//! Loops that are unrolled at build time: `count` launches, sequential or independent.
 
 use cuweave::prelude::*;
 
@@ -8,7 +8,7 @@ unsafe extern "ptx-kernel" {
     fn consume(t: &[f32; n], x: &mut [f32; n], n: u32);
 }
 
-/// Each launch writes what the one before it wrote.
+/// Each launch writes what the previous one wrote.
 #[cuweave::graph(launches = "as-written")]
 pub fn chain(count: u32, n: u32, x: &[f32; n], y: &mut [f32; n]) {
     for _ in 0..count {
@@ -24,7 +24,7 @@ pub fn rows(count: u32, n: u32, x: &[f32; n], y: &mut [f32; count * n]) {
     }
 }
 
-/// A chain with a temporary for each two launches, in one arena.
+/// A chain with a temporary for every two launches, in one arena.
 #[cuweave::graph(memory = "arena", launches = "as-written")]
 pub fn temporaries(count: u32, n: u32, _x: &[f32; n], y: &mut [f32; n]) {
     for _ in 0..count / 2 {
@@ -34,7 +34,7 @@ pub fn temporaries(count: u32, n: u32, _x: &[f32; n], y: &mut [f32; n]) {
     }
 }
 
-/// Rows of a temporary, each written by a launch and read by another.
+/// Rows of a temporary, each written by one launch and read by another.
 #[cuweave::graph(memory = "arena", launches = "as-written")]
 pub fn scratch(count: u32, n: u32, x: &[f32; n], y: &mut [f32; count * n]) {
     let t = alloc::<f32>(count / 2 * n);
@@ -46,7 +46,7 @@ pub fn scratch(count: u32, n: u32, x: &[f32; n], y: &mut [f32; count * n]) {
     }
 }
 
-/// As [`rows`], with changed launches.
+/// Like [`rows`], with launch changes.
 #[cuweave::graph]
 pub fn batched(count: u32, n: u32, x: &[f32; n], y: &mut [f32; count * n]) {
     for i in 0..count {

@@ -1,4 +1,4 @@
-//! Chains whose kernels all read one argument.
+//! Chains in which all kernels read the same argument.
 
 use cuweave::prelude::*;
 
@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
 
 macro_rules! users {
     ($($name:ident $k:tt)*) => {$(
-        /// A chain of that many kernels that all read `x`.
+        /// A chain of this many kernels, all of which read `x`.
         #[cuweave::graph(memory = "nodes", launches = "as-written")]
         pub fn $name(x: &[u32; 1], own: &mut [u32; 1]) {
             for _ in 0..$k {
@@ -18,7 +18,7 @@ macro_rules! users {
         }
     )*};
 }
-/// A chain of 22 kernels, each of which writes one element of a row of its own: the element that `pos` names.
+/// A chain of 22 kernels. Each writes one element of its own row, at index `pos`.
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
 pub fn moved(len: u32, pos: u32, x: &[u32; 1], cache: &mut [u32; 22 * len]) {
     after_all[(1, 1)](&x, &mut cache[pos..pos + 1], 1);

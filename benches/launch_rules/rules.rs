@@ -1,4 +1,4 @@
-//! The rules of the launch decisions, each with the change of a build that switches it off.
+//! The launch rules, each with the change of a build that switches it off.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use cuweave_core::launches::{Allowed, Batch, Batching, Launch, LaunchProblem, Tu
 /// Changes the rules of one build.
 pub type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules);
 
-/// The device of the simulated driver is taken for one that holds so much less: then small launches meet all thresholds.
+/// On the simulated driver, the device is assumed to be smaller by this factor, so that small launches reach all
+/// thresholds.
 const SMALLER: u64 = 132;
 const NONE: Waves = Waves(0, 1);
 const ALL: Waves = Waves(u64::MAX, 1);
@@ -54,7 +55,7 @@ fn launch_order(rules: &mut Rules, change: fn(&mut LaunchOrder)) {
     rules.tuning.overlap.launch_order.iter_mut().for_each(change);
 }
 
-/// Takes the device for a smaller one.
+/// Adapts the thresholds to a smaller device.
 pub fn smaller(Tuning { flat, lanes, chains: Chains { few, halved, .. }, overlap, .. }: &mut Tuning) {
     let waves = [flat, few, halved].into_iter();
     let lanes = lanes.iter_mut().map(|lanes| &mut lanes.kernel);
@@ -62,7 +63,7 @@ pub fn smaller(Tuning { flat, lanes, chains: Chains { few, halved, .. }, overlap
     waves.chain(lanes).chain(port).for_each(|Waves(_, of)| *of *= SMALLER);
 }
 
-/// Lets launches of one kernel on one level begin together: each comes after what any of them comes after.
+/// Lets launches of one kernel on one level begin together: each depends on all of the others' predecessors.
 fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &mut Rules) {
     let mut before: BTreeMap<StatementId, BTreeSet<StatementId>> = BTreeMap::new();
     for &(from, to) in checked.edges() {
@@ -70,7 +71,7 @@ fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, r
     }
     let mut levels: Vector<StatementId, usize> = Vector::new();
     let mut groups: BTreeMap<_, Vec<StatementId>> = BTreeMap::new();
-    // Inferred order goes the way of the program.
+    // Inferred order follows the order of the program.
     for (id, launch) in launches.enumerate() {
         let level = before.get(&id).into_iter().flatten().map(|&from| levels[from] + 1).max();
         levels.push(level.unwrap_or(0));
@@ -91,7 +92,7 @@ fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, r
     }
 }
 
-/// The batches without the rules that give batches up, or halve them.
+/// Returns the batches without the rules that reject or halve batches.
 fn batches(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &Rules) -> Vec<Batch> {
     let mut tuning = rules.tuning.clone();
     (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);

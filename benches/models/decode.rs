@@ -1,4 +1,4 @@
-//! The model of a decode step: its numbers, plain Rust, its operands on the device.
+//! The model of a decode step: its numbers, the reference in plain Rust, and its operands on the device.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ mod reference;
 
 use reference::{Decoder, PARTS};
 
-/// The model on the host. Its numbers are made where they are needed.
+/// The model on the host. Its numbers are computed on demand.
 pub struct Host {
     pub sizes: Sizes,
     pub layers: usize,
-    /// The position of the token, and with it the entries of the caches.
+    /// The position of the token, which is also the number of entries in the caches.
     pub pos: u32,
     pub token: u32,
 }
 
-/// The parts that are there once.
+/// The parts that exist once.
 const TABLE: usize = 0;
 const NORM: usize = 1;
 const HEADS: usize = 2;
@@ -58,7 +58,7 @@ impl Host {
         }
     }
 
-    /// Returns the numbers of a part that is there once.
+    /// Returns the numbers of a part that exists once.
     fn end(&self, part: usize) -> Numbers {
         let width = self.sizes.width() as usize;
         let len = self.sizes.vocab as usize * width;
@@ -69,7 +69,8 @@ impl Host {
         }
     }
 
-    /// Returns the bytes that a step has to move: weights, the row of the token, the caches up to the position, the logits.
+    /// Returns the bytes that a step must move: weights, the row of the token, the caches up to the position, and
+    /// the logits.
     pub fn bytes(&self) -> u64 {
         let layer: usize = (0..PARTS - 2).map(|part| self.part(0, part).len).sum();
         let cache = 2 * (self.pos as usize + 1) * self.sizes.kv_width() as usize;
@@ -77,7 +78,7 @@ impl Host {
         (2 * (self.layers * (layer + cache) + ends) + 4 * self.sizes.vocab as usize) as u64
     }
 
-    /// Returns the logits, in plain Rust of the weights in bf16.
+    /// Returns the logits in plain Rust, with weights in bf16.
     pub fn logits(&self) -> Vec<f64> {
         let of = |count: u32| count as usize;
         let decoder = Decoder {
@@ -94,7 +95,7 @@ impl Host {
         decoder.logits(&layers, [TABLE, NORM, HEADS].map(|part| self.end(part)))
     }
 
-    /// Holds that the token is that of the largest logit.
+    /// Checks that the token is the one with the largest logit.
     pub fn check_token(
         &self,
         setup: &Setup,
@@ -115,14 +116,14 @@ impl Host {
 /// The weights on the device, which all sides share.
 pub struct Loaded {
     layers: Vec<Vec<Arc<CudaSlice<bf16>>>>,
-    /// Table, norm, head.
+    /// Table, norm, and head.
     ends: Vec<Arc<CudaSlice<bf16>>>,
     /// Cosines, sines.
     angles: Vec<Arc<CudaSlice<f32>>>,
     pub token: Arc<CudaSlice<u32>>,
 }
 
-/// The operands of one side: the shared weights, and caches and results of its own.
+/// The operands of one side: the shared weights, and its own caches and results.
 pub struct Operands {
     pub layers: Vec<Layer<'static>>,
     pub ends: Ends<'static>,

@@ -1,4 +1,4 @@
-//! The model of an encoder: its numbers, plain Rust, its weights on the device.
+//! The model of an encoder: its numbers, the reference in plain Rust, and its weights on the device.
 
 use std::sync::Arc;
 
@@ -21,10 +21,11 @@ impl Shape {
     }
 }
 
-/// A layer's weights, in the order of the fields of `graphs::single::Layer`. Matrices have a row for each number that comes in.
+/// The weights of a layer, in the order of the fields of `graphs::single::Layer`. Matrices have a row for each
+/// input.
 pub type Weights = [Vec<f32>; 12];
 
-/// The columns of each of the weights that are matrices; 0 for a vector.
+/// Returns the number of columns of each matrix among the weights; 0 for a vector.
 fn columns(shape: &Shape) -> [u32; 12] {
     let (width, ff) = (shape.width(), shape.ff);
     [3 * width, 0, width, 0, 0, 0, ff, 0, width, 0, 0, 0]
@@ -39,7 +40,7 @@ impl Model {
     pub fn new(shape: &Shape) -> Model {
         let (width, ff) = (shape.width(), shape.ff);
         let mut seed = 0;
-        // Around `middle`, and as far from it as `scale`.
+        // Numbers that differ from `middle` by at most `scale`.
         let mut numbers = |len: u32, middle: f32, scale: f32| {
             seed += 1;
             noise(len, seed).into_iter().map(|value| middle + scale * value).collect::<Vec<f32>>()
@@ -66,7 +67,7 @@ impl Model {
     }
 }
 
-/// Numbers between -1 and 1.
+/// Returns numbers between -1 and 1.
 fn noise(len: u32, seed: u32) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9);
     let mut next = || {
@@ -76,13 +77,13 @@ fn noise(len: u32, seed: u32) -> Vec<f32> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Returns the transpose of a matrix of so many columns.
+/// Returns the transpose of a matrix with this many columns.
 fn transpose(matrix: &[f32], columns: usize) -> Vec<f32> {
     let rows = matrix.len() / columns;
     (0..columns).flat_map(|j| (0..rows).map(move |i| matrix[i * columns + j])).collect()
 }
 
-/// The encoder in plain Rust, of weights and inputs after `round`.
+/// The encoder in plain Rust, with rounded weights and inputs.
 pub fn plain(shape: &Shape, model: &Model, round: impl Fn(f32) -> f64) -> Vec<f64> {
     let rounded = |values: &[f32]| values.iter().map(|&value| round(value)).collect::<Vec<f64>>();
     let (n, width, heads) = (shape.n as usize, shape.width() as usize, shape.heads as usize);
@@ -116,7 +117,7 @@ fn product(x: &[f64], w: &[f64], bias: &[f64]) -> Vec<f64> {
     rows.collect()
 }
 
-/// softmax(q · kᵀ / √HEAD) · v of all heads, side by side.
+/// softmax(q · kᵀ / √HEAD) · v of all heads, concatenated.
 fn attended(qkv: &[f64], (n, heads, width): (usize, usize, usize)) -> Vec<f64> {
     let head_width = HEAD as usize;
     let part = |which: usize, token: usize, head: usize| {
@@ -193,7 +194,7 @@ macro_rules! layers {
     }};
 }
 
-/// Uploads a model's weights, as they are or with transposed matrices.
+/// Uploads a model's weights, with matrices as they are or transposed.
 pub fn upload<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
     (shape, model): (&Shape, &Model),

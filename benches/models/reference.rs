@@ -1,10 +1,11 @@
-//! The logits of a decode step in f64, of weights in bf16: rms norms, rotary positions, attention over caches, a gated perceptron.
+//! The logits of a decode step in f64, with weights in bf16: RMS norms, rotary positions, attention over caches,
+//! and a gated perceptron.
 
 use half::bf16;
 
 use crate::common::model::{Numbers, in_parallel};
 
-/// The parts of a layer, in the order of the fields of a graph's `Layer`.
+/// The number of parts of a layer, in the order of the fields of a graph's `Layer`.
 pub const PARTS: usize = 11;
 pub const NORM: usize = 0;
 pub const OUTPUT: usize = 4;
@@ -12,23 +13,23 @@ pub const LAST_NORM: usize = 5;
 pub const DOWN: usize = 8;
 pub const KEYS: usize = 9;
 
-/// A decoder of one token.
+/// A decoder for one token.
 pub struct Decoder {
-    /// Elements of a head.
+    /// The size of a head.
     pub head: usize,
     pub heads: usize,
-    /// Heads of keys and values; each serves `heads / kv_heads` heads.
+    /// The number of key and value heads. Each serves `heads / kv_heads` query heads.
     pub kv_heads: usize,
-    /// The factor of a score.
+    /// The factor of the scores.
     pub scale: f32,
     pub epsilon: f32,
-    /// The position of the token. Entries of the caches lie before it.
+    /// The position of the token. The caches hold the earlier positions.
     pub pos: usize,
     pub token: usize,
 }
 
 impl Decoder {
-    /// Returns the logits of a model with a table, a norm and a head at its ends, whose layers have the parts `layers`.
+    /// Returns the logits of a model with a table, a norm and a head at its ends, and layers with the given parts.
     pub fn logits(&self, layers: &[[Numbers; PARTS]], [table, norm, head]: [Numbers; 3]) -> Vec<f64> {
         let width = self.heads * self.head;
         let mut x: Vec<f64> = (0..width).map(|i| rounded(table.at(self.token * width + i))).collect();
@@ -47,7 +48,7 @@ impl Decoder {
         product(head, &self.normalised(&x, norm))
     }
 
-    /// Turns each head by the angles of the position, which are rounded to f32 as on the device.
+    /// Rotates each head by the angles of the position, which are rounded to f32 as on the device.
     fn turn(&self, x: &mut [f64]) {
         let half = self.head / 2;
         for head in x.chunks_mut(self.head) {
@@ -60,7 +61,7 @@ impl Decoder {
         }
     }
 
-    /// Returns softmax(q · keysᵀ) · values of each head. The last key and value are `k` and `v`.
+    /// Returns softmax(q · keysᵀ) · values for each head. The last key and value are `k` and `v`.
     fn attended(&self, [keys, values]: [Numbers; 2], [q, k, v]: [&[f64]; 3]) -> Vec<f64> {
         let (kv, sharing) = (self.kv_heads * self.head, self.heads / self.kv_heads);
         let of = |cache: Numbers, new: &[f64], pos: usize, at: usize| {
@@ -89,7 +90,7 @@ impl Decoder {
     }
 }
 
-/// Returns the cosines and sines of all positions, half a head for each.
+/// Returns the cosines and sines for all positions, with half a head for each.
 pub fn angles(head: usize, positions: usize) -> [Vec<f32>; 2] {
     let half = head / 2;
     let of = |of: fn(f64) -> f64| {
@@ -98,17 +99,17 @@ pub fn angles(head: usize, positions: usize) -> [Vec<f32>; 2] {
     [of(f64::cos), of(f64::sin)]
 }
 
-/// Returns the angle by which a pair of elements is turned.
+/// Returns the angle by which a pair of elements is rotated.
 fn angle(pos: usize, pair: usize, half: usize) -> f64 {
     pos as f64 / 10_000_f64.powf(pair as f64 / half as f64)
 }
 
-/// Returns the value of a number in bf16.
+/// Returns the value of a number rounded to bf16.
 fn rounded(value: f32) -> f64 {
     bf16::from_f32(value).into()
 }
 
-/// w · x, of a matrix with a row for each result.
+/// w · x, where the matrix has a row for each result.
 fn product(w: Numbers, x: &[f64]) -> Vec<f64> {
     let mut y = vec![0.0; w.len / x.len()];
     in_parallel(&mut y, |row, y| {

@@ -3,10 +3,10 @@
 use crate::common::model::{Numbers, in_parallel};
 use crate::graphs::{ADAM, EPSILON, HEAD, Sizes};
 
-/// The pairs of a layer: norm, q, k, v, output, last norm, up, down.
+/// The number of pairs of a layer: norm, q, k, v, output, last norm, up, down.
 pub const PAIRS: usize = 8;
 
-/// The sizes of a pair: the numbers that come in, 0 for a norm, and those that come out.
+/// Returns the sizes of a pair: the number of inputs (0 for a norm), and the number of outputs.
 pub fn pair(sizes: Sizes, at: usize) -> [usize; 2] {
     let (width, ff) = (sizes.width() as usize, sizes.ff as usize);
     match at {
@@ -17,7 +17,7 @@ pub fn pair(sizes: Sizes, at: usize) -> [usize; 2] {
     }
 }
 
-/// Returns the numbers of the weights and of the bias of a pair of a layer.
+/// Returns the numbers of the weights and of the bias of a pair in a layer.
 pub fn numbers(sizes: Sizes, layer: usize, at: usize) -> [Numbers; 2] {
     let [inputs, outputs] = pair(sizes, at);
     let seed = (2 * (layer * PAIRS + at)) as u32 + 10;
@@ -37,7 +37,7 @@ pub fn ends(sizes: Sizes) -> [Numbers; 2] {
     [1, 2].map(|seed| Numbers { seed, len, middle: 0.0, scale: 1.0 })
 }
 
-/// A matrix, row by row.
+/// A matrix in row-major order.
 #[derive(Clone)]
 struct Matrix {
     columns: usize,
@@ -78,7 +78,7 @@ impl Matrix {
         (0..self.columns).map(|j| self.of.iter().skip(j).step_by(self.columns).sum()).collect()
     }
 
-    /// Rows and columns from a corner on.
+    /// Returns a submatrix.
     fn cut(&self, (row, rows): (usize, usize), (column, columns): (usize, usize)) -> Matrix {
         let of = (row..row + rows).flat_map(|i| self.of[i * self.columns + column..][..columns].to_vec());
         Matrix::new(columns, of.collect())
@@ -102,7 +102,7 @@ impl Pair {
         y
     }
 
-    /// Returns the normalised rows before gain and shift with 1 / deviation of each, and the result.
+    /// Returns the normalised rows before gain and shift, 1 / deviation of each row, and the result.
     fn norm(&self, x: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
         let n = x.columns as f64;
         let (mut plain, mut overs) = (x.clone(), Vec::new());
@@ -134,7 +134,7 @@ impl Pair {
     }
 }
 
-/// Values of a layer's forward pass, for its backward pass.
+/// The values of a layer's forward pass that its backward pass needs.
 struct Saved {
     x_norm: (Matrix, Vec<f64>, Matrix),
     qkv: [Matrix; 3],
@@ -150,7 +150,7 @@ fn gate(x: f64) -> f64 {
     0.5 * (1.0 + inner.tanh())
 }
 
-/// Returns, of each layer and each pair, the gradients of weights and bias; and the loss.
+/// Returns the gradients of weights and bias for each pair of each layer, and the loss.
 fn gradients(sizes: Sizes, layers: usize) -> (Vec<Vec<[Vec<f64>; 2]>>, f64) {
     let (width, heads, head) = (sizes.width() as usize, sizes.heads as usize, HEAD as usize);
     let (batch, tokens) = (sizes.batch as usize, sizes.tokens as usize);
@@ -231,8 +231,9 @@ fn gradients(sizes: Sizes, layers: usize) -> (Vec<Vec<[Vec<f64>; 2]>>, f64) {
     (gradients, loss)
 }
 
-/// Returns the results that are compared: the loss, the mean step of a weight in parts of Adam's rate, and of each tensor Adam's mean of
-/// the gradients. The bias of the keys has none: it adds the same to all scores of a query.
+/// Returns the results to compare: the loss, the mean step of a weight relative to Adam's rate, and Adam's mean of
+/// the gradients for each tensor. The gradient of the keys' bias is omitted: it adds the same to all scores of a
+/// query.
 pub fn results(loss: f64, step: f64, means: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let bias_of_keys = |at: &usize| at % (2 * PAIRS) == 5;
     let means = means.into_iter().enumerate().filter(|(at, _)| !bias_of_keys(at)).map(|(_, mean)| mean);
@@ -244,7 +245,7 @@ pub fn trained(sizes: Sizes, layers: usize) -> Vec<Vec<f64>> {
     let (gradients, loss) = gradients(sizes, layers);
     let tensors: Vec<Vec<f64>> = gradients.into_iter().flatten().flatten().collect();
     let weights = tensors.iter().step_by(2).flatten();
-    // The first step of Adam: both moments are those of this gradient alone.
+    // In Adam's first step, both moments only depend on this gradient.
     let steps = weights.clone().map(|g| g.abs() / (g.abs() + f64::from(ADAM.3)));
     let step = steps.sum::<f64>() / weights.count() as f64;
     let of = 1.0 - f64::from(ADAM.1);

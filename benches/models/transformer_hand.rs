@@ -1,4 +1,4 @@
-//! The same kernels by hand, to be captured.
+//! The same kernels, launched by hand for a capture.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::graphs::{ADAM, DEEP, EPSILON, HEAD, SCALE, Sizes};
 /// The addresses of weights and bias, each with its moments and its length.
 type Pair = [([u64; 3], u64); 2];
 
-/// Launches that are added to, and what they share.
+/// The launches so far, and what they share.
 struct Step<'a> {
     l: Launches,
     sizes: Sizes,
     powers: u64,
-    /// Memory for gradients: of the activations g, d_active, d_last, d_mixed, d_query, d_key, d_value, d_z, d_weights; of weights and of
-    /// two vectors.
+    /// Memory for gradients: of the activations g, d_active, d_last, d_mixed, d_query, d_key, d_value, d_z,
+    /// d_weights; of weights; and of two vectors.
     temporaries: &'a [u64],
 }
 
-/// Returns the launches of a step, and the elements of its temporaries.
+/// Returns the launches of a step, and the number of elements of its temporaries.
 pub fn launches(
     setup: &Setup,
     sizes: Sizes,
@@ -40,7 +40,7 @@ pub fn launches(
     let buffers: Vec<CudaSlice<f32>> = buffers.collect::<std::result::Result<_, _>>()?;
     let temporaries: Vec<u64> = buffers.iter().map(address).collect();
     let mut l = Launches::new(setup, &[include_str!("../kernels/transformer.ptx")])?;
-    // The memory lives as long as the launches.
+    // The memory must live as long as the launches.
     l.keep(buffers);
     let mut step = Step { l, sizes, powers: address(&own.powers), temporaries: &temporaries };
     step.l.add(c"count_step", [1; 3], 1, &[step.powers, bits(ADAM.1), bits(ADAM.2)])?;

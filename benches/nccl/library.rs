@@ -1,7 +1,8 @@
-//! NCCL by hand: its C functions, and a communicator of all devices of the process.
+//! NCCL called by hand: its C functions, and a communicator of all devices of the process.
 
 #![allow(unsafe_code)]
-// SAFETY, for the whole file: the functions have the signatures of nccl.h, and get communicators, streams and addresses that live.
+// SAFETY, for the whole file: the functions have the signatures of nccl.h, and get live communicators, streams and
+// addresses.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub const BF16: c_int = 9;
 pub const SUM: c_int = 0;
 pub const AVG: c_int = 4;
 
-/// The ranks of one process, with the library, which stays loaded.
+/// The ranks of one process, and the library, which stays loaded.
 pub struct Nccl {
     start: unsafe extern "C" fn() -> c_int,
     end: unsafe extern "C" fn() -> c_int,
@@ -36,7 +37,7 @@ pub struct Nccl {
 #[derive(Clone, Copy)]
 struct Id([c_char; 128]);
 
-/// `ncclConfig_t` of NCCL 2.14, which later versions take too.
+/// `ncclConfig_t` of NCCL 2.14, which later versions accept, too.
 #[repr(C)]
 struct Config {
     size: usize,
@@ -50,7 +51,7 @@ fn check(call: &str, status: c_int) -> Result<()> {
 }
 
 impl Nccl {
-    /// Makes a communicator of these devices.
+    /// Creates a communicator of these devices.
     pub fn new(contexts: &[Arc<CudaContext>], simulated: bool) -> Result<Nccl> {
         let name = if simulated { "libnccl_simulated.so" } else { "libnccl.so.2" };
         // It is never closed.
@@ -83,7 +84,7 @@ impl Nccl {
         }
     }
 
-    /// Joins rank by rank: the library in the place of NCCL has no other way.
+    /// Joins the ranks one by one, because the stand-in for NCCL supports no other way.
     fn join(&mut self, file: &Library) -> Result<()> {
         type Init = unsafe extern "C" fn(*mut Comm, c_int, Id, c_int, *mut Config) -> c_int;
         unsafe {
@@ -107,7 +108,7 @@ impl Nccl {
         }
     }
 
-    /// Enqueues an all-reduce in place: the address and the stream of each rank.
+    /// Enqueues an in-place all-reduce. Each rank has an address and a stream.
     pub fn all_reduce(
         &self,
         of: &[(u64, &CudaStream)],

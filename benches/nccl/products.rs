@@ -1,11 +1,11 @@
-//! The products of a training step in TF32, by hand.
+//! The products of a training step in TF32, called by hand.
 
 use cudarc::cublaslt::sys;
 
 use crate::common::Result;
 use crate::matmul::Product;
 
-/// The factor that is stored as its transpose, or what follows the product.
+/// The factor that is stored transposed, or the operation after the product.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// c = max(a · b, 0)
@@ -16,10 +16,10 @@ pub enum Form {
     SecondTransposed,
 }
 
-/// The value of `cublasOperation_t` for a matrix that is stored as its transpose.
+/// The value of `cublasOperation_t` for a transposed matrix.
 const CUBLAS_OP_T: i32 = 1;
 
-/// Returns the product of m x k and k x n. The context of the device must be current.
+/// Returns the product of m x k and k x n matrices. The context of the device must be current.
 pub fn product([m, n, k]: [u32; 3], form: Form) -> Result<Product> {
     let a = if form == Form::FirstTransposed { [k, m] } else { [m, k] };
     let b = if form == Form::SecondTransposed { [n, k] } else { [k, n] };

@@ -1,12 +1,12 @@
-//! A race of sides that run on several devices: each is waited for by the host, and launched many times in a row.
+//! A race of sides that run on several devices. The host waits for each, and launches each many times in a row.
 
 use std::time::{Duration, Instant};
 
 use crate::common::table::Table;
 use crate::common::{Result, Setup, median, ratio, us};
 
-/// The approximate duration of a measurement of one side, the most launches of it, and the repetitions. Short ones in turn, since a device
-/// lowers its clock under load.
+/// The approximate duration of a measurement of one side, its maximum number of launches, and the number of
+/// repetitions. Short measurements alternate, because a device lowers its clock under load.
 const MEASURED: Duration = Duration::from_millis(20);
 const MOST: usize = 200;
 const REPETITIONS: usize = 11;
@@ -16,9 +16,9 @@ const REPETITIONS: usize = 11;
 enum Kind {
     Ours,
     ByHand,
-    /// Made by hand too, but not what goals are of.
+    /// Also made by hand, but no goal refers to it.
     Beside,
-    /// The same work on one device alone: a step of it does half of what the others do.
+    /// The same work on a single device: a step does half of what the others do.
     Alone,
     /// A part of the work, which is only listed.
     Part,
@@ -44,7 +44,7 @@ impl<'a> Side<'a> {
         Side { name: name.to_owned(), size, kind, launch: Box::new(launch), finish: Box::new(finish) }
     }
 
-    /// Returns a side of cuweave's: `launch` enqueues a step, and `finish` waits for all steps.
+    /// Returns a side that cuweave builds. `launch` enqueues a step, and `finish` waits for all steps.
     pub fn ours(
         name: &str,
         size: String,
@@ -74,7 +74,7 @@ impl<'a> Side<'a> {
         Side::new(Kind::Beside, name, size, launch, finish)
     }
 
-    /// Returns the side that uses one device.
+    /// Returns the side that uses a single device.
     pub fn alone(
         name: &str,
         size: String,
@@ -95,13 +95,13 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Times of one side, one of each repetition: of a launch that is waited for, and of one of many in a row.
+/// The times of one side for each repetition: of a launch that is waited for, and of one of many launches in a row.
 type Times = [Vec<Duration>; 2];
 
 const WAITED: usize = 0;
 const ROW: usize = 1;
 
-/// Sides that are measured in turn, several times over.
+/// Sides that are measured alternately, several times over.
 pub struct Race<'a> {
     setup: &'a Setup,
     sides: Vec<Side<'a>>,
@@ -138,10 +138,10 @@ impl<'a> Race<'a> {
         self.sides.push(side);
     }
 
-    /// Measures all sides and adds their rows. Returns the times in a row, in the order of the sides.
+    /// Measures all sides and adds their rows. Returns the times of launches in a row, in the order of the sides.
     ///
-    /// Ratios are medians of those of the repetitions, to the side whose median is the least. A throughput is that of both devices in parts of
-    /// one's.
+    /// Ratios are medians over the repetitions, relative to the side with the smallest median. Throughput is that
+    /// of both devices relative to one.
     pub fn run(mut self, table: &mut Table, work: &str, goal: &str) -> Result<Vec<Duration>> {
         let times = self.measure()?;
         let medians: Vec<[Duration; 2]> =
@@ -194,7 +194,7 @@ impl<'a> Race<'a> {
             counts.push(self.setup.scaled((count as usize).clamp(3, MOST), 1));
         }
         let mut times = vec![Times::default(); self.sides.len()];
-        // The first repetition only warms up.
+        // The first repetition is only a warm-up.
         for repetition in 0..self.setup.scaled(REPETITIONS + 1, 1) {
             if repetition == 1 {
                 times = vec![Times::default(); self.sides.len()];

@@ -1,5 +1,6 @@
-//! A decode step of TinyLlama's shapes over two devices: 22 layers, 2048 wide, 32 heads, 4 of keys and values, 5632 between, 32000 tokens,
-//! 512 positions, with an all-reduce of 2048 bf16 behind the attention and behind the perceptron of each layer.
+//! A decode step with the shapes of TinyLlama over two devices: 22 layers of width 2048, 32 heads, 4 key and value
+//! heads, hidden size 5632, 32000 tokens, 512 positions. Each layer has an all-reduce of 2048 bf16 after the
+//! attention and one after the perceptron.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::spread::{
     groups_of_pairs,
 };
 
-/// The largest error of a logit, in parts of the largest.
+/// The maximum error of a logit, relative to the largest logit.
 const TOLERANCE: f64 = 3e-2;
 
 /// The whole model.
@@ -34,7 +35,7 @@ struct Model {
     token: u32,
 }
 
-/// Which of a matrix a device has.
+/// The part of a matrix that a device has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Split {
     Nothing,
@@ -59,7 +60,7 @@ impl Model {
         }
     }
 
-    /// Returns the rows and columns of a part of a layer, its numbers, and how it is split.
+    /// Returns the rows and columns of a part of a layer, its numbers, and how it is divided.
     fn of(self, layer: usize, part: usize) -> ([usize; 2], Numbers, Split) {
         let (width, kv, ff) = (self.width(), (self.kv_heads * HEAD) as usize, self.ff as usize);
         let positions = self.positions as usize;
@@ -93,7 +94,7 @@ impl Model {
         Numbers { seed: 3, scale: (3.0 / self.width() as f32).sqrt(), ..self.table() }
     }
 
-    /// Returns the logits, in plain Rust of the weights in bf16.
+    /// Returns the logits in plain Rust, with weights in bf16.
     fn logits(self) -> Vec<f64> {
         let of = |count: u32| count as usize;
         let decoder = Decoder {
@@ -111,7 +112,7 @@ impl Model {
     }
 }
 
-/// One device's weights, which all sides share.
+/// The weights of one device, which all sides share.
 struct Loaded {
     layers: Vec<Vec<Arc<CudaSlice<bf16>>>>,
     table: Arc<CudaSlice<bf16>>,
@@ -216,7 +217,8 @@ fn device_part(([rows, columns], numbers, split): ([usize; 2], Numbers, Split), 
     part
 }
 
-/// The by-hand side's part of one device: launches between the collectives, and the address that each collective reduces.
+/// One device's part of the side made by hand: the launches between collectives, and the address that each
+/// collective reduces.
 struct ByHand {
     pieces: Vec<Vec<Launch>>,
     y: CudaSlice<bf16>,
@@ -298,7 +300,7 @@ impl ByHand {
     }
 }
 
-/// Enqueues a step of both devices.
+/// Enqueues a step on both devices.
 fn enqueue(pair: &Pair, sides: &[ByHand; 2], streams: [&CudaStream; 2]) -> Result<()> {
     let width = sides[0].y.len();
     let count = sides[0].pieces.len();
@@ -318,7 +320,7 @@ fn enqueue(pair: &Pair, sides: &[ByHand; 2], streams: [&CudaStream; 2]) -> Resul
     Ok(pair.contexts[0].bind_to_thread()?)
 }
 
-/// Holds the logits of both devices against plain Rust; returns the largest error.
+/// Compares the logits of both devices with plain Rust. Returns the largest error.
 fn check(side: &str, found: [Vec<f32>; 2], wanted: &[f64]) -> Result<f64> {
     let error = error(&found.concat(), wanted)?;
     if error > TOLERANCE { Err(format!("{side}: an error of {error:.1e}").into()) } else { Ok(error) }
@@ -395,7 +397,8 @@ pub fn run(pair: &Pair, table: &mut Table) -> Result<()> {
     race.run(table, &work, "<= 1.02")?;
     let errors: Vec<String> = errors.iter().map(|error| format!("{error:.1e}")).collect();
     table.note(&format!(
-        "{work}: the largest errors of the logits (by hand, cuweave, as written) are {} of the largest of plain Rust's (at most {TOLERANCE:.0e}).",
+        "{work}: the largest errors of the logits (by hand, cuweave, as written) are {} of the largest of plain \
+         Rust's (at most {TOLERANCE:.0e}).",
         errors.join(", ")
     ))
 }

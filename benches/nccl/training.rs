@@ -1,5 +1,5 @@
-//! A training step of a perceptron on two devices, weak scaling: each has its own samples. By hand: a stream for the computation and one for
-//! the collectives on each device, with events between them.
+//! A training step of a perceptron on two devices with weak scaling: each device has its own samples. The side made
+//! by hand has a stream for the computation and one for the collectives on each device, with events between them.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::matmul::{Product, WORKSPACE};
 use crate::products::{Form, product};
 use crate::race::{self, Race, Side};
 
-/// So small that the numbers of a step are alike over thousands of steps.
+/// So small that the numbers hardly change over thousands of steps.
 const RATE: f32 = 1e-9;
 
-/// The sizes of a step: so many layers of `width` inputs and outputs, and so many samples on each device.
+/// The sizes of a step: layers with `width` inputs and outputs, and samples on each device.
 #[derive(Clone, Copy)]
 struct Sizes {
     width: u32,
     samples: u32,
     layers: u32,
-    /// Few small integers, whose products and sums are exact also in TF32.
+    /// If true, the numbers are few small integers, whose products and sums are exact even in TF32.
     exact: bool,
 }
 
@@ -42,13 +42,13 @@ impl Sizes {
 
     /// Returns the weights of a layer on the host.
     fn weights(self, layer: u32) -> Vec<f32> {
-        // Rows of a length of about √2, which max(·, 0) halves.
+        // The rows have a length of about √2, which max(·, 0) halves.
         let scale = (6.0 / self.width as f32).sqrt();
         let numbers = Numbers { seed: layer + 1, len: self.square() as usize, middle: 0.0, scale };
         if !self.exact {
             return numbers.all(|x| x);
         }
-        // One of 16 is 1 or -1.
+        // One in 16 is 1 or -1.
         numbers.all(|x| if x.abs() > scale * 15.0 / 16.0 { x.signum() } else { 0.0 })
     }
 
@@ -94,24 +94,24 @@ impl Operands {
     }
 }
 
-/// Returns the address of a buffer that nothing moves.
+/// Returns the address of a buffer that is never moved.
 fn at(pair: &Pair, device: usize, buffer: &Buffer<f32>) -> Result<u64> {
     let stream = &pair.streams[device];
     Ok(buffer.with(stream, |view| view.device_ptr(stream).0)?)
 }
 
-/// The place of the updates.
+/// The stream of the updates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Updates {
-    /// Behind the backward pass, in the stream of the computation.
+    /// After the backward pass, in the stream of the computation.
     Last,
-    /// Each behind its all-reduce, in the stream of the collectives.
+    /// Each after its all-reduce, in the stream of the collectives.
     WithCollectives,
-    /// Each behind its all-reduce, in a stream of their own.
+    /// Each after its all-reduce, in a separate stream.
     Apart,
 }
 
-/// The by-hand side's part of one device.
+/// One device's part of the side made by hand.
 struct Device {
     compute: Arc<CudaStream>,
     collect: Arc<CudaStream>,
@@ -126,7 +126,7 @@ struct Device {
     dy: [CudaSlice<f32>; 2],
     dw: Vec<CudaSlice<f32>>,
     workspace: CudaSlice<u8>,
-    /// Behind the gradient of each layer, its all-reduce, and the last reader of its weights.
+    /// The events after the gradient of each layer, after its all-reduce, and after the last reader of its weights.
     events: [Vec<Event>; 3],
     ends: [Event; 2],
     _module: hand::Module,
@@ -176,7 +176,7 @@ impl Device {
         })
     }
 
-    /// Returns the address of what a layer is given.
+    /// Returns the address of a layer's input.
     fn input(&self, layer: usize) -> u64 {
         if layer == 0 { self.x } else { self.y[layer - 1] }
     }
@@ -192,7 +192,7 @@ impl Device {
         hand::launch(self.kernels[0], &arguments, &self.compute)
     }
 
-    /// Enqueues what makes the gradient of a layer's weights. The gradient of its results is in `dy[from]`.
+    /// Enqueues the computation of a layer's weight gradient. The gradient of its output is in `dy[from]`.
     fn weights_back(&self, sizes: Sizes, layer: usize, from: usize) -> Result<()> {
         let dy = address(&self.dy[from]);
         let arguments = [self.input(layer + 1), dy, sizes.values().into()];
@@ -213,7 +213,7 @@ impl Device {
     }
 }
 
-/// The by-hand side.
+/// The side made by hand.
 struct ByHand<'a> {
     pair: &'a Pair,
     sizes: Sizes,
@@ -248,7 +248,7 @@ impl<'a> ByHand<'a> {
         Ok(())
     }
 
-    /// Enqueues a step. It begins and ends in the streams of the computation.
+    /// Enqueues a step, which begins and ends in the streams of the computation.
     fn step(&self) -> Result<()> {
         let (sizes, updates) = (self.sizes, self.updates);
         self.each(|device| device.forward(sizes))?;
@@ -315,7 +315,7 @@ impl<'a> ByHand<'a> {
     }
 }
 
-/// The gradients' running sums of the first and the last layer of all devices, after some steps.
+/// Returns the momenta of the first and the last layer on all devices, after some steps.
 fn moments(pair: &Pair, operands: &[Operands]) -> Result<Vec<Vec<f32>>> {
     let mut all = Vec::new();
     for (of, stream) in operands.iter().zip(&pair.streams) {
@@ -326,7 +326,7 @@ fn moments(pair: &Pair, operands: &[Operands]) -> Result<Vec<Vec<f32>>> {
     Ok(all)
 }
 
-/// The same step in plain Rust, over the samples of all devices. Returns the running sums.
+/// Computes the same step in plain Rust, over the samples of all devices. Returns the momenta.
 fn plain(sizes: Sizes, devices: usize, steps: usize) -> Vec<Vec<f64>> {
     let width = sizes.width as usize;
     let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect::<Vec<f64>>();
@@ -369,13 +369,13 @@ fn plain(sizes: Sizes, devices: usize, steps: usize) -> Vec<Vec<f64>> {
     moments
 }
 
-/// The error of running sums between sides, as the root of the mean square in parts of the other's. Products are rounded to 10 bits, and
-/// what is 0 behind max(·, 0) on one side and not on the other changes gradients by itself.
+/// The maximum error of momenta between sides, as the relative root mean square. Products are rounded to 10 bits. A
+/// number that is 0 after max(·, 0) on only one side changes gradients by itself.
 const TOLERANCE: f64 = 0.1;
-/// The steps before results of sides are compared.
+/// The number of steps before the results of sides are compared.
 const STEPS: usize = 3;
 
-/// Returns the largest error of all sums.
+/// Returns the largest error of all momenta.
 fn compare(what: &str, found: &[Vec<f32>], wanted: &[Vec<f64>], tolerance: f64) -> Result<f64> {
     let mut worst = 0.0_f64;
     for (found, wanted) in found.iter().zip(wanted) {
@@ -400,7 +400,8 @@ pub fn run(pair: &Pair, table: &mut Table) -> Result<()> {
     case(pair, table, &blas, small, Some(&wanted))?;
     let largest = m.iter().flatten().fold(0.0_f64, |most, m| most.max(m.abs()));
     table.note(&format!(
-        "2 layers, {width} wide, {samples} samples of small integers: after a step the gradients of all sides are those of plain Rust, bit for \
+        "2 layers, {width} wide, {samples} samples of small integers: after a step the gradients of all sides are \
+         those of plain Rust, bit for \
          bit, up to {largest}."
     ))?;
     if pair.setup.driver.is_simulated() {
@@ -414,7 +415,7 @@ pub fn run(pair: &Pair, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Races all sides of one size, whose results are held against `wanted`, or against those of the first side.
+/// Races all sides of one size. Their results are compared with `wanted`, or with those of the first side.
 fn case(
     pair: &Pair,
     table: &mut Table,
@@ -442,7 +443,7 @@ fn case(
         }
         Ok(())
     };
-    // They outlive the race.
+    // They must outlive the race.
     let (mut sides, captured, one);
     let steps = if sizes.exact { 1 } else { STEPS };
     let mut race = Race::new(&pair.setup);

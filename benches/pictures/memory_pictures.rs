@@ -1,5 +1,6 @@
-//! Draws the pictures of the README: `memory_pictures [FOLDER]` writes `graph.svg`, the nodes and edges of a graph, and `unet.svg` and
-//! `butterflies.svg`, which show how the temporaries of two graphs share their memory, there (by default into `docs/memory`).
+//! Draws the pictures of the README. `memory_pictures [FOLDER]` writes these files to the folder (by default
+//! `docs/memory`): `graph.svg` shows the nodes and edges of a graph; `unet.svg` and `butterflies.svg` show how the
+//! temporaries of two graphs share memory.
 //!
 //! Nothing is launched, so this runs without a GPU.
 

@@ -1,7 +1,8 @@
-//! Calls of cuBLASLt as a careful C programmer captures them.
+//! cuBLASLt calls, captured as a careful C programmer would capture them.
 
 #![allow(unsafe_code)]
-// SAFETY, for the whole file: a graph lives as long as its `Captured`; arrays of nodes are read before the next call of the driver.
+// SAFETY, for the whole file: a graph lives as long as its `Captured`; arrays of nodes are read before the next
+// driver call.
 
 use std::ptr;
 
@@ -12,19 +13,19 @@ use crate::common::Result;
 use crate::common::hand::Node;
 use crate::matmul::Product;
 
-/// Returns the product of m x k and k x n, of f32 or bf16.
+/// Returns the product of m x k and k x n matrices of f32 or bf16.
 pub fn product([m, n, k]: [u32; 3], bf16: bool) -> Result<Product> {
     let elements = if bf16 { sys::cudaDataType::CUDA_R_16BF } else { sys::cudaDataType::CUDA_R_32F };
     let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
     Product::choose([[m, k], [k, n], [m, n]], elements, compute, None)
 }
 
-/// Returns a workspace, of a byte at least.
+/// Returns a workspace of at least one byte.
 pub fn workspace(stream: &std::sync::Arc<CudaStream>, bytes: usize) -> Result<CudaSlice<u8>> {
     Ok(stream.alloc_zeros::<u8>(bytes.max(1))?)
 }
 
-/// A graph into which calls are captured one by one, each behind the one before it.
+/// A graph into which calls are captured one by one, each after the previous one.
 pub struct Captured {
     graph: driver::CUgraph,
     frontier: Vec<Node>,

@@ -1,7 +1,9 @@
-//! Products of row-major matrices by cuBLASLt, by hand: one algorithm, chosen before any launch or capture, and a workspace.
+//! Products of row-major matrices with cuBLASLt, called by hand: one algorithm, which is chosen before any launch
+//! or capture, and a workspace.
 
 #![allow(unsafe_code)]
-// SAFETY, for the whole file: descriptors live as long as their `Product`; addresses are of buffers that the benchmark keeps.
+// SAFETY, for the whole file: descriptors live as long as their `Product`; addresses are of buffers that the
+// benchmark keeps.
 
 use std::ffi::c_void;
 use std::ptr::{from_ref, with_exposed_provenance_mut};
@@ -11,24 +13,25 @@ use cudarc::driver::CudaStream;
 
 use crate::common::Result;
 
-/// A product c = a · b + β · c of matrices without gaps.
+/// A product c = a · b + β · c of contiguous matrices.
 pub struct Product {
     handle: sys::cublasLtHandle_t,
     operation: sys::cublasLtMatmulDesc_t,
     layouts: [sys::cublasLtMatrixLayout_t; 3],
     algorithm: sys::cublasLtMatmulAlgo_t,
-    /// The bytes of workspace that the algorithm takes.
+    /// The bytes of workspace that the algorithm needs.
     pub workspace: usize,
 }
 
-/// The most bytes of workspace.
+/// The maximum number of bytes of workspace.
 pub const WORKSPACE: usize = 32 << 20;
 
-/// An attribute of a product that is not the default.
+/// A non-default attribute of a product.
 pub type Attribute = (sys::cublasLtMatmulDescAttributes_t, i32);
 
 impl Product {
-    /// Asks for the algorithm. `stored` are rows and columns of a, b and c as they lie in memory. The context of the device must be current.
+    /// Queries the algorithm. `stored` has the rows and columns of a, b and c as they are in memory. The context of
+    /// the device must be current.
     pub fn choose(
         stored: [[u32; 2]; 3],
         elements: sys::cudaDataType,
@@ -37,7 +40,7 @@ impl Product {
     ) -> Result<Product> {
         let handle = result::create_handle()?;
         let operation = result::create_matmul_desc(compute, sys::cudaDataType::CUDA_R_32F)?;
-        // cᵀ = bᵀ · aᵀ, in column-major order: b comes first.
+        // cᵀ = bᵀ · aᵀ in column-major order, so b comes first.
         let layout = |[rows, columns]: [u32; 2]| {
             result::create_matrix_layout(elements, columns.into(), rows.into(), columns.into())
         };
@@ -58,7 +61,7 @@ impl Product {
         Ok(Product { handle, operation, layouts, algorithm: answer.algo, workspace: answer.workspaceSize })
     }
 
-    /// Enqueues it: `addresses` are those of a, b and c.
+    /// Enqueues the product. `addresses` are those of a, b and c.
     pub fn enqueue(&self, stream: &CudaStream, [a, b, c]: [u64; 3], beta: f32, workspace: u64) -> Result<()> {
         let alpha = 1.0f32;
         let address = |address: u64| with_exposed_provenance_mut::<c_void>(address as usize);

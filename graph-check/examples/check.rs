@@ -1,4 +1,4 @@
-//! Checks certificates: `cargo run -p cuweave-check --example check -- FILE ..` prints the verdict on each.
+//! Checks certificates and prints the verdict on each: `cargo run -p cuweave-check --example check -- FILE ..`
 
 use cuweave_check::{Certificate, check};
 

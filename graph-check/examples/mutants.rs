@@ -1,13 +1,12 @@
-//! Makes mutants of the certificates of folders, and says for each kind how many the check refuses. What it accepts
-//! is run by the oracle: equivalent, or a hole.
+//! Mutates the certificates in folders and prints, for each kind of mutation, how many mutants the checker refuses.
+//! The oracle then runs the accepted mutants: each is either equivalent to the original or a hole in the checker.
 //!
 //! ```text
 //! cargo run --release -p cuweave-check --example mutants -- FOLDER..
 //! ```
 //!
-//! `MOST=n`: about n mutants of a kind of each certificate (6). `DIRECTED=n`: orders for each mutant (400).
-//! `SHARD=i/n`: each n-th file.
-//! `NAMES=1`: the names of the files.
+//! `MOST=n`: about n mutants of each kind per certificate (6). `DIRECTED=n`: orders for each mutant (400).
+//! `SHARD=i/n`: each n-th file. `NAMES=1`: print the names of the files.
 
 #[path = "../tests/mutants/mod.rs"]
 mod mutants;

@@ -1,6 +1,6 @@
-//! The certificate of a graph, as plain values: the program in [`Source`], the graph that was made of it in [`Plan`].
+//! The data of a certificate: the program in [`Source`], and the graph that was made from it in [`Plan`].
 //!
-//! Ids are indices into the lists. Bytes are counted from the start of a memory, ranges exclude their end.
+//! Ids are indices into the lists. Byte offsets count from the start of a memory. Ranges exclude their end.
 
 /// The program and the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,18 +11,18 @@ pub struct Certificate {
     pub plan: Plan,
 }
 
-/// The program: the statements in the order in which they are written, with loops unrolled and calls expanded.
+/// The program: its statements in source order, with loops unrolled and calls expanded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// The memories that statements access.
     pub memories: Vec<Memory>,
-    /// The graph itself, and the bodies that the device decides about. The first one is the graph.
+    /// The bodies of conditionals. The first entry is the graph itself.
     pub bodies: Vec<Body>,
-    /// The functions that statements come from. The first one is that of the graph.
+    /// The functions that statements come from. The first entry is the graph function.
     pub regions: Vec<Region>,
     /// The statements.
     pub statements: Vec<Statement>,
-    /// Pairs of statements that the user orders, the earlier one first.
+    /// Pairs of statements that the user orders explicitly, with the earlier one first.
     pub after: Vec<(usize, usize)>,
 }
 
@@ -31,46 +31,46 @@ pub struct Source {
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Its origin.
     pub origin: Origin,
-    /// True if it leaves the graph: the graph does not free it.
+    /// True if it outlives the graph, so that the graph does not free it.
     pub returned: bool,
 }
 
 /// The origin of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The graph allocates it in this body, anew each time that the body runs. Nothing is written in it.
+    /// The graph allocates it for each run of this body. At first, its bytes are uninitialized.
     Temporary(usize),
-    /// The caller's, at this address.
+    /// It belongs to the caller and is at this address.
     Operand(u64),
-    /// The caller's, at this address; the graph frees it.
+    /// It belonged to the caller and is at this address. The graph frees it.
     Taken(u64),
-    /// State without an address, such as a variable of a module.
+    /// State without an address, such as a module variable.
     State,
 }
 
-/// The graph, or a body.
+/// The body of a conditional, or the graph itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// The body around it; of the graph the graph.
+    /// The enclosing body. For the graph, the graph itself.
     pub parent: usize,
-    /// The statement that decides whether it runs; of the graph 0.
+    /// The statement that decides whether it runs. For the graph, 0.
     pub decided_by: usize,
     /// True for the body of a loop.
     pub repeats: bool,
-    /// True if one of the bodies that the same statement decides about always runs.
+    /// True if the statement that decides about it always runs one of its bodies.
     pub total: bool,
 }
 
 /// A function that statements come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The function that calls it; of the first one itself.
+    /// The function that calls it. For the graph function, itself.
     pub caller: usize,
-    /// True if the user orders its statements, false if the program does.
+    /// True if the user orders its statements, false if their order in the program counts.
     pub explicit: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct Statement {
     pub name: String,
     /// Its line.
     pub line: u32,
-    /// The body that it stands in.
+    /// The body that contains it.
     pub body: usize,
     /// The function that it comes from.
     pub region: usize,
@@ -93,30 +93,30 @@ pub struct Statement {
     pub kind: Kind,
     /// Its accesses.
     pub accesses: Vec<Access>,
-    /// The numbers that it is run with: of a launch the grid, the block, the dynamic shared memory and its scalars.
+    /// The numbers that it runs with. For a launch: the grid, the block, the dynamic shared memory and the scalars.
     pub numbers: Vec<u64>,
 }
 
 /// A kind of statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A launch: one node runs it, alone or with others.
+    /// A kernel launch. One node runs it, alone or together with others.
     Kernel,
-    /// A fill: one node runs it.
+    /// A fill. One node runs it.
     Fill,
-    /// A copy: one node runs it, of a device that need not reach the memory.
+    /// A copy. One node runs it, and the node's device need not reach the memory.
     Copy,
-    /// A library call: any number of nodes run it.
+    /// A library call. Any number of nodes run it.
     Call,
-    /// Decides whether bodies run: at least one node runs it.
+    /// Decides whether bodies run. At least one node runs it.
     Decision,
-    /// Decides, at the end of the body of a loop, whether it runs again: one node runs it.
+    /// Decides at the end of a loop body whether the body runs again. One node runs it.
     Again,
-    /// One node runs it, after all that is written before it.
+    /// One node runs it, after everything that precedes it in the program.
     AfterAll,
-    /// One node runs it, before all that is written after it.
+    /// One node runs it, before everything that follows it in the program.
     BeforeAll,
-    /// The host runs it: one node, after and before what its accesses say.
+    /// One node runs it on the host. Only its accesses order it.
     Host,
 }
 
@@ -133,23 +133,23 @@ pub struct Access {
     pub effect: Effect,
 }
 
-/// The effect of an access on the bytes of its range.
+/// The effect of an access on the bytes in its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It reads.
     Read,
-    /// It writes every byte, and reads none that it has not written.
+    /// It writes every byte, and reads only bytes that it has already written.
     Write,
-    /// It may write, and reads nothing that it has not written.
+    /// It may write, and reads only bytes that it has already written.
     MayWrite,
     /// It reads, and may write.
     Modify,
-    /// It reads and writes by atomic operations of this class: two of one class give the same bytes in either order.
+    /// It reads and writes with atomic operations of this class. Two updates of the same class commute.
     Update(String),
 }
 
 impl Effect {
-    /// Returns true if it may read what was there before.
+    /// Returns true if it may read earlier contents.
     pub fn reads(&self) -> bool {
         matches!(self, Effect::Read | Effect::Modify | Effect::Update(_))
     }
@@ -163,7 +163,7 @@ impl Effect {
 /// The graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Pieces of memory that hold temporaries.
+    /// The allocations that hold temporaries.
     pub blocks: Vec<Block>,
     /// The place of each memory.
     pub places: Vec<Place>,
@@ -173,10 +173,10 @@ pub struct Plan {
     pub edges: Vec<Edge>,
 }
 
-/// A piece of memory that holds temporaries.
+/// An allocation that holds temporaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its address; 0 if it is not known.
+    /// Its address; 0 if unknown.
     pub address: u64,
     /// Its size.
     pub bytes: u64,
@@ -187,27 +187,27 @@ pub struct Block {
 /// The place of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its bytes.
+    /// The bytes that it occupies.
     pub at: Bytes,
-    /// The devices that reach it; none if all do.
+    /// The devices that can access it. Empty if all devices can.
     pub devices: Vec<u32>,
 }
 
 /// The bytes of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bytes {
-    /// From an offset in a block on.
+    /// A range of a block.
     In {
         /// The block.
         block: usize,
-        /// The offset.
+        /// The offset in the block, in bytes.
         offset: u64,
     },
-    /// Those of the source.
+    /// The bytes of the memory in the source, which has an address of its own.
     Own,
-    /// None: its elements stay in registers of this node.
+    /// No bytes: its elements stay in registers of this node.
     Registers(usize),
-    /// None: nothing accesses it.
+    /// No bytes: nothing accesses it.
     Unused,
 }
 
@@ -216,11 +216,11 @@ pub enum Bytes {
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// The body that it stands in.
+    /// The body that contains it.
     pub body: usize,
     /// The device that runs it.
     pub device: u32,
-    /// True for a kernel that has no effect before all kernels in front of it have ended.
+    /// True for a kernel whose effects only begin after all preceding kernels have ended (`griddepcontrol.wait`).
     pub waits: bool,
     /// Its work.
     pub work: Work,
@@ -233,11 +233,11 @@ pub enum Work {
     Alloc(usize),
     /// It frees a block.
     Free(usize),
-    /// It frees a memory that the graph takes over, at this address; 0 if it is not known.
+    /// It frees a memory that the graph has taken over, at this address; 0 if unknown.
     FreeTaken(usize, u64),
-    /// It runs bodies, or skips them.
+    /// It runs or skips bodies.
     Branch(Vec<usize>),
-    /// It runs statements. None, if it is there for its edges.
+    /// It runs statements. Without members, it only carries edges.
     Run {
         /// The statements.
         members: Vec<Member>,
@@ -246,86 +246,88 @@ pub enum Work {
     },
 }
 
-/// A statement of a node. The statements of a lane run one after another in each block of the grid; other lanes have
-/// other blocks.
+/// A statement of a node. Within each block of the grid, the statements of a lane run one after another. Different
+/// lanes have different blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Member {
     /// The statement.
     pub statement: usize,
     /// Its lane.
     pub lane: usize,
-    /// The addresses that it is given for its accesses, in their order; none if they are not known. Those of memory that
-    /// a table of pointers points to are in the table.
+    /// The addresses that are passed for its accesses, in their order. Empty if unknown. An access through a table
+    /// of pointers has the address from the table.
     pub addresses: Vec<u64>,
-    /// The numbers that it is run with; none if they are not known.
+    /// The numbers that it runs with. Empty if unknown.
     pub numbers: Vec<u64>,
-    /// The accesses whose stores are left out: what they write stays in registers.
+    /// The accesses whose stores are elided, because the values stay in registers.
     pub left_out: Vec<usize>,
-    /// The bytes that each block touches, for each access; none if they are not known.
+    /// For each access, the bytes that each block touches. Empty if unknown.
     pub touches: Vec<Touches>,
 }
 
-/// The bytes that the blocks of a launch touch through one access.
+/// The bytes that the blocks of a launch touch through an access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Touches {
-    /// Bytes that may be read; `None` for any.
+    /// The bytes that may be read. `None` if they are unknown.
     pub reads: Option<Vec<Span>>,
-    /// Bytes that may be written; `None` for any.
+    /// The bytes that may be written. `None` if they are unknown.
     pub writes: Option<Vec<Span>>,
 }
 
-/// `bytes` bytes from `start` + Σ stride · block + Σ step · i on, with i below its count: for the blocks of these axes
-/// of the grid.
+/// A regular set of byte ranges, for the blocks within `axes`.
+///
+/// Each range has `bytes` bytes and starts at `start` + Σ stride · block + Σ step · i, where each i is below its
+/// count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first byte in the memory, where all indices are 0.
+    /// The offset of the first byte when all indices are 0.
     pub start: i128,
     /// The number of bytes.
     pub bytes: u64,
     /// The axes of the grid.
     pub axes: [Axis; 3],
-    /// The steps and counts of the indices within a block.
+    /// The step and the count of each index within a block.
     pub within: Vec<(i128, u64)>,
 }
 
-/// The blocks `first..first + count` along an axis of the grid. The stride of a single block is 0.
+/// The blocks `first..first + count` along an axis of the grid. If there is one block, the stride is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// The first block.
     pub first: u64,
     /// The number of blocks.
     pub count: u64,
-    /// The distance in bytes from block to block.
+    /// The distance between adjacent blocks, in bytes.
     pub stride: i128,
 }
 
-/// A read that a thread serves from a register, which the same thread has set where it would have written.
+/// A read that a thread serves from a register. The same thread has set the register in place of a write to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// The access of the statement that reads.
+    /// The index of the access among those of the reader.
     pub access: usize,
     /// The statement that reads.
     pub reader: usize,
-    /// A statement that has set the register: of several, the last one that accesses these bytes.
+    /// A statement that has set the register. If there are several, the last one that accessed the bytes counts.
     pub writer: usize,
 }
 
 /// An edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The node that comes first.
+    /// The predecessor.
     pub from: usize,
-    /// The node behind it.
+    /// The successor.
     pub to: usize,
-    /// When the second node may begin.
+    /// The event after which the successor may begin.
     pub port: Port,
 }
 
-/// The moment at which the second node of an edge may begin.
+/// The event after which the successor of an edge may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
-    /// When the first one has ended.
+    /// The end of the predecessor.
     End,
-    /// Earlier: a programmatic edge.
+    /// The early trigger of the predecessor: a programmatic edge.
     Early,
 }

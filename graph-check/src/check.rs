@@ -1,4 +1,6 @@
-//! The checks, a function for each rule of the crate's documentation.
+//! Checks a certificate. Each rule in the documentation of the crate has a function.
+//!
+//! This module has the rules about order; `form`, `memory` and `registers` have the others.
 
 use crate::certificate::{
     Access, Body, Certificate, Effect, Kind, Origin, Plan, Source, Span, Statement, Touches, Work,
@@ -9,11 +11,11 @@ use crate::refusal::Refusal;
 use crate::spans::{Blocks, meet_at};
 use std::collections::BTreeMap;
 
-/// Checks a certificate: see the documentation of the crate.
+/// Checks a certificate against the rules in the documentation of the crate.
 ///
 /// # Errors
 ///
-/// The first rule that does not hold, and where.
+/// Returns the first rule that is violated, and where.
 pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
     let Certificate { source, plan } = certificate;
     form::well_formed(source, plan)?;
@@ -44,7 +46,7 @@ pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
     checker.nodes()
 }
 
-/// The place of a statement in a node.
+/// The position of a statement in a node.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     pub node: usize,
@@ -56,13 +58,13 @@ pub(crate) struct Checker<'c> {
     pub source: &'c Source,
     pub plan: &'c Plan,
     pub order: Order<'c>,
-    /// The nodes that run each statement.
+    /// For each statement, the nodes that run it.
     pub runs: Vec<Vec<Run>>,
-    /// The statements that access each memory.
+    /// For each memory, the statements that access it.
     pub users: Vec<Vec<usize>>,
 }
 
-/// An access of a statement, in the bytes that memories may have in common.
+/// An access of a statement, with its range in a common address space (see [`Checker::space`]).
 #[derive(Clone, Copy)]
 struct Use<'c> {
     statement: usize,
@@ -79,12 +81,12 @@ impl<'c> Checker<'c> {
         format!("`{name}` (statement {statement}, line {line})")
     }
 
-    /// Returns true if the user orders two statements: they come from one explicit function, or from calls in it.
+    /// Returns true if the user orders the two statements: the innermost function around both is explicit.
     pub fn explicit(&self, one: usize, other: usize) -> bool {
         let region = |statement: usize| self.source.statements[statement].region;
         let (mut one, mut other) = (region(one), region(other));
         while one != other {
-            // The caller of a function comes before it.
+            // A caller has a lower index than its callees.
             if one > other {
                 one = self.source.regions[one].caller;
             } else {
@@ -94,7 +96,7 @@ impl<'c> Checker<'c> {
         self.source.regions[one].explicit
     }
 
-    /// Returns true if pairs of statements that the user orders lead from one statement to another one.
+    /// Returns true if a path of pairs in `Source::after` leads from one statement to the other.
     fn user_orders(&self, one: usize, other: usize) -> bool {
         let (mut seen, mut open) = (vec![one], vec![one]);
         while let Some(at) = open.pop() {
@@ -108,13 +110,14 @@ impl<'c> Checker<'c> {
         one != other && seen.contains(&other)
     }
 
-    /// Returns true if all nodes of a statement have ended before those of another one have effects.
+    /// Returns true if all nodes of the first statement have ended before any node of the second one has an effect.
     fn before(&self, one: usize, other: usize) -> bool {
         let others = &self.runs[other];
         self.runs[one].iter().all(|one| others.iter().all(|other| self.order.before(one.node, other.node)))
     }
 
-    /// Returns true if a statement comes before another one: by edges, or in each block of one node.
+    /// Returns true if the first statement comes before the second one, by edges or within each block of a shared
+    /// node.
     pub fn comes_before(&self, one: usize, other: usize) -> bool {
         match (&self.runs[one][..], &self.runs[other][..]) {
             ([one], [other]) if one.node == other.node => {
@@ -124,12 +127,12 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// Returns true if of two statements at most one runs, each time that what is around both does.
+    /// Returns true if at most one of the two statements runs, because they are in different arms of a decision.
     fn excludes(&self, one: usize, other: usize) -> bool {
         self.order.excludes(self.source.statements[one].body, self.source.statements[other].body)
     }
 
-    /// Each statement is run by as many nodes as its kind says, in its body.
+    /// Rule `Statements`: each statement is run in its body by the number of nodes that its kind requires.
     fn statements(&self) -> Result<(), Refusal> {
         for (at, statement) in self.source.statements.iter().enumerate() {
             let nodes = self.runs[at].len();
@@ -148,8 +151,8 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    /// A body runs after what decides about it. At the end of each turn of a loop, all has ended before it is decided
-    /// again.
+    /// Rule `Bodies`: a body runs after its deciding statement. All nodes of a loop iteration have ended before the
+    /// next iteration is decided.
     fn bodies(&self) -> Result<(), Refusal> {
         for (at, &Body { parent, decided_by, repeats, .. }) in self.source.bodies.iter().enumerate().skip(1) {
             let branch = self.order.branches[at];
@@ -175,7 +178,8 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    /// Returns what counts the bytes of a memory, and its first one there: operands are one memory of addresses.
+    /// Returns the address space of a memory and the start of the memory in it. All memories of the caller share
+    /// one space.
     pub fn space(&self, memory: usize) -> (usize, u64) {
         match self.source.memories[memory].origin {
             Origin::Operand(address) | Origin::Taken(address) => (usize::MAX, address),
@@ -183,7 +187,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The uses of memory that have bytes in common, by memory: operands are one memory of addresses.
+    /// Returns the non-empty accesses by address space.
     fn uses(&self) -> BTreeMap<usize, Vec<Use<'c>>> {
         let mut uses: BTreeMap<usize, Vec<Use<'_>>> = BTreeMap::new();
         for (statement, of) in self.source.statements.iter().enumerate() {
@@ -196,7 +200,8 @@ impl<'c> Checker<'c> {
         uses
     }
 
-    /// Conflicting accesses run in the order of the program, or for explicit order in one of both.
+    /// Rule `Conflicts`: conflicting accesses run in program order. Where the user orders statements, either order
+    /// is allowed.
     fn conflicts(&self) -> Result<(), Refusal> {
         for uses in self.uses().values_mut() {
             uses.sort_by_key(|one| (one.lo, one.statement));
@@ -224,7 +229,7 @@ impl<'c> Checker<'c> {
             let (one, other) = (self.name(one), self.name(other));
             refuse!(Conflicts, "{one} does not come before {other}, and both use `{memory}`");
         }
-        // In one node: different blocks touch different bytes.
+        // If both are in one node, different blocks must touch different bytes.
         let (Some(one), Some(other)) = (self.runs[one].first(), self.runs[other].first()) else {
             return Ok(());
         };
@@ -236,7 +241,7 @@ impl<'c> Checker<'c> {
         else {
             refuse!(Blocks, "nothing says what blocks of {} touch", self.name(first.statement));
         };
-        // Operands at different addresses have different starts.
+        // The two memories may start at different addresses.
         let start = |of: &Use<'_>| i128::from(of.lo) - i128::from(of.access.lo);
         let meet = |mine: &Option<Vec<Span>>, theirs: &Option<Vec<Span>>| {
             let both = mine.as_ref().zip(theirs.as_ref());
@@ -262,7 +267,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The order of the user is kept: pairs, and statements that come after or before all others.
+    /// Rule `UserOrder`: explicit pairs and fences are respected.
     fn user_order(&self) -> Result<(), Refusal> {
         let mut pairs = self.source.after.clone();
         let count = self.source.statements.len();
@@ -274,7 +279,7 @@ impl<'c> Checker<'c> {
                 _ => {}
             }
         }
-        // What is ordered through a call that no node runs is ordered.
+        // Order through a statement without nodes is order between its predecessors and successors.
         for empty in (0..count).filter(|&one| self.runs[one].is_empty()) {
             let before: Vec<usize> = pairs.iter().filter(|pair| pair.1 == empty).map(|pair| pair.0).collect();
             let after: Vec<usize> = pairs.iter().filter(|pair| pair.0 == empty).map(|pair| pair.1).collect();
@@ -289,7 +294,7 @@ impl<'c> Checker<'c> {
     }
 }
 
-/// Returns true if the order of two accesses to common bytes matters.
+/// Returns true if the order of two overlapping accesses matters.
 fn conflict(one: &Access, other: &Access) -> bool {
     let commute =
         matches!((&one.effect, &other.effect), (Effect::Update(one), Effect::Update(other)) if one == other);

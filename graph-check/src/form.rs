@@ -1,12 +1,13 @@
-//! The rules that need no order: ids name something, and accesses are in their memories.
+//! The rules that do not depend on order: all ids are valid, and accesses are within their memories.
 
 use crate::certificate::{Bytes, Forward, Kind, Member, Origin, Plan, Source, Work};
 use crate::refusal::Refusal;
 
-/// Temporaries begin at multiples of so many bytes.
+/// The alignment of temporaries, in bytes.
 const ALIGNMENT: u64 = 256;
 
-/// All ids exist, bodies and functions come after those around them, and accesses lie in their memories.
+/// Checks that all ids are valid, that bodies and functions come after their parents, and that accesses are within
+/// their memories.
 pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     let Source { memories, bodies, regions, statements, after } = source;
     let statement = |at: usize| at < statements.len();
@@ -78,7 +79,8 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns true if a member is a statement with as many touches as accesses, or none, and leaves out accesses of it. Only launches share a node.
+/// Returns true if a member is a known statement, has touches for all of its accesses or for none, and elides only
+/// its own accesses. A node with several members may only run launches.
 fn member_fits(source: &Source, member: &Member, members: usize) -> bool {
     let Some(statement) = source.statements.get(member.statement) else { return false };
     let accesses = statement.accesses.len();

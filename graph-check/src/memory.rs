@@ -1,5 +1,5 @@
-//! The rules of memory: what is read is written, bytes are used by one after the other, and nodes are given the right
-//! ones.
+//! The rules about memory: bytes are written before they are read, shared by one temporary after the other,
+//! allocated during their uses, and passed to the right nodes.
 
 use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
 use crate::check::Checker;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 impl Checker<'_> {
-    /// Each byte that is read of a temporary has been written, in the same run of its body.
+    /// Rule `Reads`: each byte of a temporary that is read has been written before, in the same run of its body.
     pub fn reads(&self) -> Result<(), Refusal> {
         for (memory, of) in self.source.memories.iter().enumerate() {
             let Origin::Temporary(home) = of.origin else { continue };
@@ -39,8 +39,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the ranges of a memory that are written each time that a body runs, by statements that come before
-    /// `reader`.
+    /// Returns the ranges of a memory that every run of a body writes, by statements that come before `reader`.
     fn written(&self, memory: usize, body: usize, reader: usize) -> Vec<Range<u64>> {
         let mut ranges = Vec::new();
         for &writer in &self.users[memory] {
@@ -51,8 +50,8 @@ impl Checker<'_> {
                 ranges.extend(own.map(|one| one.lo..one.hi));
             }
         }
-        // Bodies of which one always runs: what all of them write. A reader in one of them comes before nothing of the
-        // others.
+        // If one arm always runs, the bytes that all arms write count. For a reader inside an arm, the other arms
+        // do not come before it and contribute nothing.
         let bodies = self.source.bodies.iter().enumerate().skip(1);
         let mut total: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, one) in bodies.filter(|(_, one)| one.parent == body && one.total) {
@@ -66,7 +65,8 @@ impl Checker<'_> {
         ranges
     }
 
-    /// Of two temporaries with bytes in common, all uses of one are over before the other is used.
+    /// Rules `Inside` and `Sharing`: if two temporaries overlap, all uses of one have ended before the other is
+    /// used.
     pub fn sharing(&self) -> Result<(), Refusal> {
         let mut blocks: Vec<Vec<(u64, u64, usize)>> = vec![Vec::new(); self.plan.blocks.len()];
         for (memory, place) in self.plan.places.iter().enumerate() {
@@ -93,13 +93,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The nodes that access a memory.
+    /// Returns the nodes that access a memory.
     fn nodes_of(&self, memory: usize) -> impl Iterator<Item = usize> {
         self.users[memory].iter().flat_map(|&user| &self.runs[user]).map(|run| run.node)
     }
 
-    /// Returns true if all uses of a temporary are over before another one is used, in each run of the innermost body
-    /// around both. One that leaves the graph is never over.
+    /// Returns true if all uses of the first temporary have ended before the second is used, in each run of the
+    /// innermost body around both. The uses of a returned temporary never end.
     fn over(&self, one: usize, other: usize) -> bool {
         let home = |memory: usize| match self.source.memories[memory].origin {
             Origin::Temporary(home) => home,
@@ -124,7 +124,8 @@ impl Checker<'_> {
         one.iter().all(|&one| other.iter().all(|&other| self.order.before(one, other)))
     }
 
-    /// Blocks are allocated before they are used, and freed once, after that; so is what the graph takes over.
+    /// Rule `Lifetimes`: blocks are allocated before their uses and freed exactly once after them. So are memories
+    /// that the graph has taken over.
     pub fn lifetimes(&self) -> Result<(), Refusal> {
         let mut allocs = vec![Vec::new(); self.plan.blocks.len()];
         let mut frees = vec![Vec::new(); self.plan.blocks.len()];
@@ -188,7 +189,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Blocks at addresses that overlap are never there at one time, and have no byte of an operand.
+    /// Rule `Sharing`: blocks with overlapping addresses never exist at the same time, and no block overlaps an
+    /// operand.
     fn apart(&self, at: usize, allocs: &[Vec<usize>], frees: &[Vec<usize>]) -> Result<(), Refusal> {
         let block = &self.plan.blocks[at];
         if block.address == 0 {
@@ -213,7 +215,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the memories of the caller, with their addresses. None exceeds 64 bits (`Form`).
+    /// Returns the memories of the caller, with their addresses. No address exceeds 64 bits, by the rule `Form`.
     fn addressed(&self) -> impl Iterator<Item = (usize, Range<u64>)> {
         self.source.memories.iter().enumerate().filter_map(|(at, memory)| match memory.origin {
             Origin::Operand(address) | Origin::Taken(address) => Some((at, address..address + memory.bytes)),
@@ -221,13 +223,14 @@ impl Checker<'_> {
         })
     }
 
-    /// Returns true if a device reaches a memory.
+    /// Returns true if a device can access a memory.
     fn reaches(&self, device: u32, memory: usize) -> bool {
         let devices = &self.plan.places[memory].devices;
         devices.is_empty() || devices.contains(&device)
     }
 
-    /// Nodes are given the addresses and numbers of their statements, and reach the memory.
+    /// Rules `Values` and `Devices`: nodes get the addresses and numbers of their statements, and can access the
+    /// memory.
     pub fn nodes(&self) -> Result<(), Refusal> {
         for node in &self.plan.nodes {
             let Work::Run { members, .. } = &node.work else { continue };
@@ -279,12 +282,12 @@ impl Checker<'_> {
     }
 }
 
-/// Returns true if two ranges have a byte in common.
+/// Returns true if the ranges overlap.
 fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
     one.start.max(other.start) < one.end.min(other.end)
 }
 
-/// Returns ranges in ascending order, with those that touch joined.
+/// Sorts the ranges and merges those that overlap or touch.
 fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut all: Vec<Range<u64>> = Vec::new();

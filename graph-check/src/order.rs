@@ -1,4 +1,7 @@
-//! The order of the nodes: which have ended before another one has an effect.
+//! The order of the nodes: for each node, those that have ended before it has an effect.
+//!
+//! Bit rows hold the transitive closure of the edges within bodies. Nodes of different bodies are compared through
+//! the nodes that run the bodies.
 
 use crate::certificate::{Kind, Plan, Port, Source, Work};
 use crate::refusal::Refusal;
@@ -7,15 +10,15 @@ use crate::refusal::Refusal;
 pub(crate) struct Order<'c> {
     plan: &'c Plan,
     source: &'c Source,
-    /// For each node a bit for each node that has ended before it has an effect.
+    /// For each node, a bit for each node that has ended before it has an effect.
     ended: Vec<Vec<u64>>,
-    /// The node that runs each body; of the graph itself no node.
+    /// The node that runs each body. The graph itself has none.
     pub branches: Vec<usize>,
 }
 
 impl<'c> Order<'c> {
-    /// Orders the nodes. Edges join nodes of one body, and make no circle; each body is run by one node, which stands
-    /// in the body around it.
+    /// Computes the order. Refuses edges that leave a body or form a cycle, and bodies that are not run by exactly
+    /// one node in the body around them.
     pub fn of(source: &'c Source, plan: &'c Plan) -> Result<Order<'c>, Refusal> {
         let (bodies, count) = (&source.bodies, plan.nodes.len());
         let mut branches = vec![usize::MAX; bodies.len()];
@@ -39,7 +42,7 @@ impl<'c> Order<'c> {
             if from.body != to.body || edge.port == Port::Early && !kernels {
                 refuse!(Edges, "no edge leads from `{}` to `{}` in this way", from.name, to.name);
             }
-            // An early edge to a node that does not wait says nothing about what has ended.
+            // An early edge to a node that does not wait does not say that anything has ended.
             before[edge.to].push((edge.from, edge.port == Port::End || to.waits));
             after[edge.from].push(edge.to);
         }
@@ -69,11 +72,11 @@ impl<'c> Order<'c> {
         Ok(Order { source, plan, ended, branches })
     }
 
-    /// Returns the nodes that stand for two nodes in the innermost body around both.
+    /// Replaces both nodes by nodes of the innermost body around both.
     fn lifted(&self, mut one: usize, mut other: usize) -> (usize, usize) {
         let body = |node: usize| self.plan.nodes[node].body;
         while body(one) != body(other) {
-            // The parent of a body comes before it.
+            // A body has a higher index than its parent.
             if body(one) > body(other) {
                 one = self.branches[body(one)];
             } else {
@@ -83,14 +86,14 @@ impl<'c> Order<'c> {
         (one, other)
     }
 
-    /// Returns true if a node has ended before another one has an effect, in each run of the innermost body around
-    /// both.
+    /// Returns true if the first node has ended before the second has an effect, in each run of the innermost body
+    /// around both.
     pub fn before(&self, one: usize, other: usize) -> bool {
         let (one, other) = self.lifted(one, other);
         one != other && self.ended[other][one / 64] & (1 << (one % 64)) != 0
     }
 
-    /// Returns the node that stands for a node in a body around it.
+    /// Returns the node of `body` that contains a node.
     pub fn within(&self, mut node: usize, body: usize) -> usize {
         while self.plan.nodes[node].body > body {
             node = self.branches[self.plan.nodes[node].body];
@@ -98,7 +101,8 @@ impl<'c> Order<'c> {
         node
     }
 
-    /// Returns the innermost body around two bodies, and those in it that contain them; `None` for the body itself.
+    /// Returns the innermost body around two bodies, and its children that contain them. `None` for a body that is
+    /// itself the innermost one.
     pub fn around(&self, mut one: usize, mut other: usize) -> (usize, Option<usize>, Option<usize>) {
         let (mut in_one, mut in_other) = (None, None);
         while one != other {
@@ -113,7 +117,7 @@ impl<'c> Order<'c> {
         (one, in_one, in_other)
     }
 
-    /// Returns true if of two bodies at most one runs, each time that what is around both does.
+    /// Returns true if at most one of the two bodies runs, because they are different arms of a decision.
     pub fn excludes(&self, one: usize, other: usize) -> bool {
         match self.around(one, other) {
             (_, Some(one), Some(other)) => {
@@ -123,14 +127,14 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// Returns true if a body is another one, or in it.
+    /// Returns true if the bodies are equal or the first is nested in the second.
     pub fn inside(&self, body: usize, outer: usize) -> bool {
         self.around(body, outer).0 == outer
     }
 }
 
-/// Returns true if all statements of a node are kernels, and there is one: with `calls` also if they are calls of
-/// libraries.
+/// Returns true if the node has statements and all of them are kernels. With `calls`, library calls are accepted,
+/// too.
 fn are_kernels(source: &Source, work: &Work, calls: bool) -> bool {
     let Work::Run { members, .. } = work else { return false };
     let is_kernel = |kind: Kind| match kind {

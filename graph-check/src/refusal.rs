@@ -1,53 +1,53 @@
-//! Refusals of certificates, by the rule that does not hold.
+//! Refusals of certificates. Each names the violated rule.
 
 use std::fmt;
 
-/// Returns a refusal from the function around: a rule, and what does not hold.
+/// Returns from the enclosing function with a refusal: a rule and a message.
 macro_rules! refuse {
     ($rule:ident, $($message:tt)*) => {
         return Err($crate::refusal::Refusal { rule: $crate::refusal::Rule::$rule, message: format!($($message)*) })
     };
 }
 
-/// A rule of the theorem's proof.
+/// A rule that the proof of the theorem uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// The certificate is one: all ids name something.
+    /// All ids are valid.
     Form,
-    /// Accesses lie in their memories, and memories in their blocks.
+    /// Accesses are within their memories, and memories within their blocks.
     Inside,
-    /// Edges join nodes of one body, and make no circle.
+    /// Edges connect nodes of one body and are acyclic.
     Edges,
-    /// Bodies run when they are decided, and turns of loops end before the next one is decided.
+    /// Bodies run after their decisions, and a loop iteration ends before the next one is decided.
     Bodies,
-    /// Each statement is run once.
+    /// Each statement runs exactly once.
     Statements,
-    /// Conflicting accesses run in the order of the program.
+    /// Conflicting accesses run in program order.
     Conflicts,
-    /// Of conflicting statements in one node, different blocks touch different bytes.
+    /// If conflicting statements share a node, different blocks touch different bytes.
     Blocks,
-    /// The order of the user is kept.
+    /// The user's explicit order is respected.
     UserOrder,
-    /// Reads from registers get the last value.
+    /// A read from a register returns the last value.
     Registers,
-    /// Each byte that is read of a temporary has been written before.
+    /// Each byte of a temporary is written before it is read.
     Reads,
-    /// Bytes in common are used by one after the other.
+    /// Shared bytes are used by one temporary after the other.
     Sharing,
-    /// Memory is allocated before it is used, and freed once, after that.
+    /// Memory is allocated before its uses, and freed exactly once after them.
     Lifetimes,
-    /// Nodes are given the addresses and numbers of their statements.
+    /// Nodes get the addresses and numbers of their statements.
     Values,
-    /// Devices reach the memory that their nodes access.
+    /// Devices can access the memory that their nodes use.
     Devices,
 }
 
-/// A rule that does not hold.
+/// A violated rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The rule.
     pub rule: Rule,
-    /// The statements, nodes or memories for which it does not hold.
+    /// Names the statements, nodes or memories that violate the rule.
     pub message: String,
 }
 

@@ -1,11 +1,11 @@
-//! The rule of registers: what is read from one is what memory would hold.
+//! The rule `Registers`: a read from a register returns the value that memory would hold.
 
 use crate::certificate::{Access, Bytes, Effect, Forward, Member, Span, Touches, Work};
 use crate::check::Checker;
 use crate::refusal::Refusal;
 use crate::spans::{self, Blocks, meet_at};
 
-/// An access that reads, by its index among those of a member.
+/// A reading access of a member.
 struct Read<'c> {
     node: usize,
     position: usize,
@@ -13,16 +13,16 @@ struct Read<'c> {
     access: &'c Access,
 }
 
-/// What a member leaves out of memory.
+/// A store that a member elides.
 struct Elided {
     member: usize,
     memory: usize,
-    /// The member that stores it.
+    /// The position of the later member that stores the value.
     stored_by: usize,
 }
 
 impl Checker<'_> {
-    /// A read that is served from a register gets what the last statement before it wrote.
+    /// Checks that each read from a register gets the value of the last write before it.
     pub fn forwards(&self) -> Result<(), Refusal> {
         for (at, place) in self.plan.places.iter().enumerate() {
             let Bytes::Registers(node) = place.at else { continue };
@@ -49,7 +49,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns what the members of a node leave out of memory.
+    /// Returns the elided stores of a node.
     fn elided(&self, node: usize, members: &[Member]) -> Result<Vec<Elided>, Refusal> {
         let mut elided = Vec::new();
         for (position, member) in members.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Checker<'_> {
         Ok(elided)
     }
 
-    /// A read gets what the last statement before it wrote, in a register or in memory.
+    /// Checks that a read gets the value of the last write before it, from a register or from memory.
     fn register(
         &self,
         members: &[Member],
@@ -89,8 +89,8 @@ impl Checker<'_> {
         let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
         let mine = member.touches.get(at);
         let read = mine.and_then(|mine| mine.reads.as_ref());
-        // What an earlier member has left out, and nothing has stored since; where it is not known whether it is read,
-        // that is not asked.
+        // A value that an earlier member elided and that has not been stored since. If the touches of the read are
+        // unknown, this is not checked.
         let space = |memory: usize| self.space(memory).0;
         let lost = |earlier: usize| {
             let of = |one: &Elided| {
@@ -110,8 +110,8 @@ impl Checker<'_> {
             members[earlier].lane == member.lane
                 && self.touches_what(&members[earlier], access, mine, only_writes)
         };
-        // For each statement that wrote, the register was set there, or by a later access to all that it wrote. What no
-        // listed statement has accessed is read from memory, if there is any.
+        // For each statement that wrote, it or a later member that accessed all of its bytes must have set the
+        // register. Bytes that no listed writer has accessed are read from memory, if the buffer has any.
         let is_listed =
             |&earlier: &usize| writers.contains(&members[earlier].statement) && touches(earlier, false);
         let listed: Vec<usize> = (0..position).filter(is_listed).collect();
@@ -129,7 +129,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns true if a member may access what a read touches; with `only_writes` if it may write it.
+    /// Returns true if a member may access the bytes that a read touches. With `only_writes`, only writes count.
     fn touches_what(
         &self,
         member: &Member,
@@ -155,8 +155,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Returns true if one member accesses all that another one writes of the memory of an access, in each block; with
-    /// `stores` if it stores it.
+    /// Returns true if, in each block, the first member accesses all bytes that the second one writes in the memory
+    /// of `access`. With `stores`, only stores that are not elided count.
     fn covers(&self, one: &Member, other: &Member, access: &Access, stores: bool) -> bool {
         let of = |member: &Member, all: bool| -> Vec<(Access, Option<Vec<Span>>)> {
             let accesses = self.source.statements[member.statement].accesses.iter().enumerate();

@@ -1,41 +1,42 @@
-//! The proof that blocks of a grid touch different bytes.
+//! Proves that different blocks of a grid touch different bytes.
 //!
-//! Two spans meet if b − a, for some choice of their indices, lies in (−bytes of b, bytes of a). b − a is a sum of
-//! terms: a coefficient times an integer of a range. The search chooses these integers, largest coefficients first, and
-//! leaves a branch where the rest of the sum can no longer reach the window. It is exact.
+//! Two spans a and b overlap if, for some choice of their indices, b − a is in (−bytes of b, bytes of a). The
+//! difference b − a is a sum of terms, each a coefficient times an integer from a range. The search chooses these
+//! integers, largest coefficient first, and prunes a branch if the rest of the sum cannot reach the window. It is
+//! exact.
 
 use crate::certificate::{Axis, Span};
 use std::ops::Range;
 
-/// The choices after which the search gives up.
+/// The number of choices after which the search gives up.
 const MAX_CHOICES: u32 = 200_000;
 
-/// A coefficient times an integer in `lo..=hi`.
 struct Term {
     coefficient: i128,
     lo: i128,
     hi: i128,
-    /// True for the distance of two blocks along an axis.
+    /// True for the distance between two blocks along an axis.
     blocks: bool,
 }
 
-/// Which blocks are compared.
+/// The pairs of blocks that are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blocks {
-    /// Different ones.
+    /// Two different blocks.
     Different,
-    /// Any two, also one with itself.
+    /// Any two blocks, or a block and itself.
     Any,
 }
 
-/// Returns true unless no such blocks touch a common byte: blocks of a grid through `one`, and through `other` in a
-/// memory that starts `by` bytes later.
+/// Returns false only if it is proved that no such blocks touch a common byte. One block accesses memory through
+/// `one`, and the other through `other` in a memory that starts `by` bytes later.
 pub(crate) fn meet_at(one: &[Span], other: &[Span], by: i128, blocks: Blocks) -> bool {
     one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, by, blocks).unwrap_or(true)))
 }
 
-/// Returns true if each block touches through some spans all that it touches through another one. False where there are
-/// more than [`MAX_PIECES`] pieces to compare, and where blocks side by side touch bytes at different distances.
+/// Returns true if each block touches, through the outer spans, all bytes that it touches through the inner one.
+/// Also returns false if there are more than [`MAX_PIECES`] pieces to compare, or if the strides of adjacent blocks
+/// differ.
 pub(crate) fn cover(outer: &[&Span], inner: &Span) -> bool {
     let Some([xs, ys, zs]) = cells(outer, inner) else { return false };
     let rows = xs.iter().flat_map(|x| ys.iter().map(move |y| (x, y)));
@@ -64,10 +65,10 @@ pub(crate) fn cover(outer: &[&Span], inner: &Span) -> bool {
     })
 }
 
-/// The most pieces of bytes of a block, and of cells of blocks.
+/// The maximum number of byte ranges per block, and of cells of blocks.
 const MAX_PIECES: usize = 4_096;
 
-/// Returns ranges of blocks along each axis within which each span touches the bytes of all blocks or of none.
+/// Divides the blocks along each axis into ranges. Within a range, each span covers either all blocks or no block.
 fn cells(outer: &[&Span], inner: &Span) -> Option<[Vec<Range<u64>>; 3]> {
     let along = |axis: usize| {
         let end = |of: &Span| of.axes[axis].first.checked_add(of.axes[axis].count);
@@ -117,7 +118,7 @@ fn pieces(span: &Span, block: [u64; 3]) -> Option<Vec<Range<i128>>> {
     Some(pieces)
 }
 
-/// The same as [`meet_at`] for two spans; `None` if numbers overflow or the search gives up.
+/// Returns [`meet_at`] for two spans. `None` if a number overflows or the search gives up.
 fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool> {
     let mut distance = other.start.checked_add(by)?.checked_sub(one.start)?;
     let mut terms = Vec::new();
@@ -129,13 +130,14 @@ fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool
         }
         let stride = if a.count == 1 { b.stride } else { a.stride };
         if a.count > 1 && b.count > 1 && a.stride != b.stride {
-            // Which pairs of these indices are one block is not followed.
+            // Whether the two indices belong to the same block is not tracked, so the result may be a false
+            // positive.
             terms.push(Term { coefficient: -a.stride, lo: a.first.into(), hi: a_last, blocks: false });
             terms.push(Term { coefficient: b.stride, lo: b.first.into(), hi: b_last, blocks: false });
             differ = true;
             continue;
         }
-        // A single block has its index in its start, with the stride of the other span.
+        // The start of a single block includes its index. It is compared with the stride of the other span.
         for (axis, sign) in [(a, 1), (b, -1)] {
             if axis.count == 1 {
                 distance = distance.checked_add(stride.checked_mul(axis.first.into())?.checked_mul(sign)?)?;
@@ -165,7 +167,7 @@ fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool
     if least > greatest {
         return Some(false);
     }
-    // The least and the greatest sum of the terms from each one on.
+    // The least and greatest sums of the terms from each index on.
     let mut rest = vec![(0i128, 0i128)];
     for term in terms.iter().rev() {
         let (a, b) = (term.coefficient.checked_mul(term.lo)?, term.coefficient.checked_mul(term.hi)?);
@@ -187,8 +189,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Returns true if the terms from `at` on can sum up to a number in `lo..=hi`. Some distance of blocks is not 0,
-    /// or `differ` is true.
+    /// Returns true if the terms from `at` on can sum to a number in `lo..=hi` such that some distance between
+    /// blocks is not 0, or `differ` is true.
     fn reaches(&mut self, at: usize, lo: i128, hi: i128, differ: bool) -> Option<bool> {
         self.choices += 1;
         if self.choices > MAX_CHOICES {
@@ -205,7 +207,7 @@ impl Search<'_> {
         if term.coefficient == 0 {
             return self.reaches(at + 1, lo, hi, differ || term.blocks && (term.lo, term.hi) != (0, 0));
         }
-        // What the term must contribute for the rest to reach the window.
+        // The range that the term must contribute so that the rest can reach the window.
         let (least, greatest) = self.rest[at + 1];
         let (mut from, mut to) = (lo.checked_sub(greatest)?, hi.checked_sub(least)?);
         let coefficient = term.coefficient.abs();
@@ -231,7 +233,7 @@ impl Search<'_> {
 mod tests {
     use super::*;
 
-    /// All bytes of a span in block (x, y, z).
+    /// Returns all bytes that a span touches in block (x, y, z).
     fn bytes(span: &Span, at: [u64; 3]) -> Vec<i128> {
         let inside = |(axis, at): (&Axis, u64)| axis.first <= at && at < axis.first + axis.count;
         if !span.axes.iter().zip(at).all(inside) {
@@ -256,8 +258,8 @@ mod tests {
         })
     }
 
-    /// The search agrees with the enumeration of all bytes, for 4,000 random pairs; where strides differ it may say
-    /// yes.
+    /// The search agrees with an enumeration of all bytes, for 4,000 random pairs. If strides differ, false
+    /// positives are allowed.
     #[test]
     fn the_search_is_exact() {
         let mut state = 0x1234_5678_9abc_def0_u64;

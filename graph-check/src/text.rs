@@ -1,14 +1,15 @@
-//! Certificates as text: a line for each entry, in the order of the lists. The documentation of the crate has the
-//! grammar.
+//! Certificates as text, with a line for each entry, in the order of the lists.
+//!
+//! `Display` writes the text, and `FromStr` reads it. `docs/trust.md` describes the grammar.
 
 use crate::certificate::*;
 use std::fmt::{self, Display, Write as _};
 use std::str::FromStr;
 
-/// A line that is none of a certificate.
+/// A line that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Its number, from 1 on.
+    /// Its line number, starting at 1.
     pub line: usize,
     /// Its text.
     pub text: String,
@@ -34,7 +35,7 @@ const KINDS: [(Kind, &str); 9] = [
     (Kind::Host, "host"),
 ];
 
-/// Writes ` word value ..`, if there are values.
+/// Writes ` word value ..` if there are values.
 fn list<T: Display>(f: &mut fmt::Formatter<'_>, word: &str, values: &[T]) -> fmt::Result {
     if !values.is_empty() {
         write!(f, " {word}")?;
@@ -154,26 +155,26 @@ impl Display for Certificate {
     }
 }
 
-/// The words of a line.
+/// The remaining words of a line.
 struct Words<'t>(std::iter::Peekable<std::str::SplitWhitespace<'t>>);
 
 impl Words<'_> {
-    /// Takes a value.
+    /// Takes the next word as a value.
     fn value<T: FromStr>(&mut self) -> Option<T> {
         self.0.next()?.parse().ok()
     }
 
-    /// Takes a word, if it is the next one.
+    /// Takes the word if it is the next one.
     fn has(&mut self, word: &str) -> bool {
         self.0.next_if_eq(&word).is_some()
     }
 
-    /// Takes a word and a value.
+    /// Takes the word and the value after it.
     fn after<T: FromStr>(&mut self, word: &str) -> Option<T> {
         if self.has(word) { self.value() } else { None }
     }
 
-    /// Takes a word and the values behind it; no values without the word.
+    /// Takes the word and all values after it. Empty if the word is not next.
     fn list<T: FromStr>(&mut self, word: &str) -> Vec<T> {
         let mut values = Vec::new();
         if self.has(word) {
@@ -204,7 +205,7 @@ impl FromStr for Certificate {
     }
 }
 
-/// Adds the entry of a line.
+/// Adds the entry that a line describes.
 fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<()> {
     let (words, name) = line.split_once(" name ").unwrap_or((line, ""));
     let (name, mut words) = (name.to_owned(), Words(words.split_whitespace().peekable()));

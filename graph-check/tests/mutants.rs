@@ -1,4 +1,5 @@
-//! The certificates of a folder, and all their mutants: refused, or equivalent by the orders that the oracle runs.
+//! Mutates the certificates of a folder. Each mutant must be refused, or be equivalent in the orders that the
+//! oracle runs.
 
 #[path = "mutants/mod.rs"]
 mod mutants;
@@ -51,7 +52,7 @@ fn mutants_are_refused_or_equivalent() {
     assert!(sum(0) > 3_000 && sum(1) > sum(2), "{totals:?}");
 }
 
-/// The oracle finds what it is there for: most mutants that the check refuses are wrong in one of the orders.
+/// Most refused mutants are wrong in one of the orders, and the oracle finds that.
 #[test]
 fn the_oracle_finds_most_of_what_is_refused() {
     let effort = oracle::Effort { all: 60, directed: 40, decisions: 4 };

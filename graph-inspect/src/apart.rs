@@ -1,4 +1,7 @@
-//! The launches that might be fewer or overlap more, with the reasons that they do not.
+//! Report entries for launches that could have been merged or overlapped further, with the reasons why they were
+//! not.
+//!
+//! `explaining` builds the entries from the decisions of the compiler; `grouped` and `text` print them.
 
 use std::fmt;
 
@@ -6,17 +9,17 @@ use cuweave_core::launches::NamedKernel;
 use cuweave_core::location::At;
 use cuweave_core::picture::folded;
 
-/// A statement, and how often it stands in a row: a statement of a loop has one line for all turns.
+/// A statement and how often it occurs in a row. The iterations of a loop share one line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repeated {
     /// The statement.
     pub at: At,
-    /// The number of its launches.
+    /// The number of consecutive launches of the statement.
     pub times: usize,
 }
 
-/// Launches of one kernel that nothing orders and that are in several nodes.
+/// Launches of one kernel that are not ordered by any dependency but run as several nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Apart {
@@ -26,54 +29,56 @@ pub struct Apart {
     pub launches: Vec<Repeated>,
     /// The number of nodes that run them.
     pub nodes: usize,
-    /// The reasons that they are not one.
+    /// The reasons why they are not one launch.
     pub reasons: Vec<WhyApart>,
-    /// The number of such groups of the same lines, for the same reasons.
+    /// The number of groups with the same lines and the same reasons.
     pub times: usize,
 }
 
-/// A reason that launches of one kernel are not one launch.
+/// A reason why launches of one kernel are not one launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum WhyApart {
-    /// The option `launches` of their function does not allow it.
+    /// The option `launches` of the graph function forbids it.
     NotAllowed,
-    /// They stand in different bodies of conditions on the device, or one of them in none.
+    /// They are in different bodies of device-side conditionals, or only one of them is in a body.
     Bodies,
-    /// The kernel cannot be batched: the reason.
+    /// The kernel cannot be batched, for this reason.
     Kernel(String),
     /// A setter may change the block or the shared memory of one of them.
     Setter,
-    /// One launch would be slower: it holds too few blocks, or spills registers.
+    /// One launch would be slower, because fewer of its blocks fit on a multiprocessor or it spills registers.
     Slower(String),
     /// Their blocks or their dynamic shared memory differ.
     Blocks,
-    /// They come after launches that are not known to end at the same time.
+    /// Their predecessors may end at different times.
     Begins,
-    /// They are not known to last equally long, and different launches come after them.
+    /// They may take different times, and they have different successors.
     Ends,
-    /// Their grids differ or may be changed, and they have too many blocks for a launch that finds its member block by block.
+    /// Their grids differ or may change, and they have too many blocks for a batch in which each block searches for
+    /// its member.
     Grids,
     /// One launch would join chains and fork them again.
     Joins,
-    /// One launch would add too much order.
+    /// One launch would add too many dependencies.
     Edges,
-    /// They are steps of chains whose levels fill the device.
+    /// They are steps of chains that already fill the device.
     Chains,
     /// They are steps of chains that run in two halves.
     Halves,
-    /// They are steps of chains, each of which is one kernel.
+    /// They are steps of chains, and each chain is one kernel.
     Fused,
-    /// They are steps of chains, several of which are one kernel.
+    /// They are steps of chains, and several chains are one kernel.
     Stacked,
-    /// They are steps of chains, each of which is one kernel, and all of them could be: the reason that they are not.
+    /// They are steps of chains, and each chain is one kernel. All chains could be one kernel but for this reason.
     Unstacked(String),
-    /// Their parameters do not fit into one launch, or a budget does not hold their buffers at once.
+    /// Their parameters do not fit into one launch, or the budget cannot hold their buffers at the same time.
     Room,
 }
 
 impl WhyApart {
-    /// Returns the change of the program that makes them one launch; `None` if none is known, or if one launch is slower.
+    /// Returns the change to the program that would make them one launch. `None` if no change is known, or if one
+    /// launch would be slower.
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
@@ -138,36 +143,36 @@ impl fmt::Display for WhyApart {
     }
 }
 
-/// A full edge between two kernels of which the second could start before the first has ended.
+/// A full edge between two kernels whose consumer could start before the producer has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FullEdge {
-    /// The first launch, or the first member of its batch.
+    /// The producer, or the first member of its batch.
     pub from: At,
-    /// The second one.
+    /// The consumer, or the first member of its batch.
     pub to: At,
-    /// The reason that the edge is full.
+    /// The reason why the edge is full and not programmatic.
     pub reason: WhyFull,
-    /// The number of such edges between these lines.
+    /// The number of such edges between the same two lines.
     pub times: usize,
 }
 
-/// A reason that an edge between two kernels is full.
+/// A reason why an edge between two kernels is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum WhyFull {
-    /// So many launches depend on the first kernel.
+    /// This many nodes depend on the producer.
     Dependents(usize),
-    /// The second kernel depends on so many launches.
+    /// The consumer depends on this many nodes.
     Dependencies(usize),
-    /// Other launches run side by side with them, which nobody measured on this device.
+    /// Other launches run concurrently with them, and no measurement on this device covers that case.
     Beside,
     /// The two are on different devices.
     Devices,
 }
 
 impl WhyFull {
-    /// Returns the words that it has in common with others of its kind.
+    /// Returns the text without numbers, which all reasons of this variant share.
     pub(super) fn of_kind(self) -> String {
         match self {
             WhyFull::Dependents(_) => "several nodes depend on the first".to_owned(),
@@ -176,7 +181,7 @@ impl WhyFull {
         }
     }
 
-    /// Returns the change of the program that makes the edge programmatic, if one is known.
+    /// Returns the change to the program that would make the edge programmatic, if one is known.
     #[must_use]
     pub fn help(self) -> Option<&'static str> {
         match self {
@@ -204,13 +209,13 @@ impl fmt::Display for WhyFull {
     }
 }
 
-/// A branch that comes after another one of its lane.
+/// A branch that was serialized after another branch of its lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InLane {
     /// The first launch of the branch.
     pub at: At,
-    /// The last launch of the branch before it.
+    /// The last launch of the previous branch in the lane.
     pub after: At,
     /// The number of such pairs of branches.
     pub times: usize,
@@ -219,25 +224,25 @@ pub struct InLane {
 /// A line of a report.
 pub(super) struct ReportLine {
     pub text: String,
-    /// The text with `..` in place of the indices of loops.
+    /// The text with loop indices replaced by `..`.
     pub folded: String,
-    /// The number of times that it counts.
+    /// The number of entries that the line counts for.
     pub times: usize,
 }
 
 impl ReportLine {
-    /// Returns a line without indices of loops.
+    /// Returns a line whose text has no loop indices.
     pub fn plain(text: String, times: usize) -> ReportLine {
         ReportLine { folded: text.clone(), text, times }
     }
 }
 
-/// The number of times, for entries that stand for several.
+/// Returns `, n times` if an entry stands for several, and an empty text otherwise.
 pub(super) fn times(count: usize) -> String {
     if count > 1 { format!(", {count} times") } else { String::new() }
 }
 
-/// Returns a statement with its line. `name` is its name, or that with its indices folded.
+/// Formats a statement with its line. `shown` maps its name: either unchanged or with the loop indices folded.
 pub(super) fn at_line(At { name, line, .. }: &At, shown: fn(&str) -> String) -> String {
     format!("`{}` (line {line})", shown(name))
 }
@@ -264,7 +269,7 @@ impl fmt::Display for Apart {
 }
 
 impl Apart {
-    /// Returns its text, for so many such groups.
+    /// Formats the entry as one that stands for `groups` groups.
     fn text(&self, shown: fn(&str) -> String, groups: usize) -> String {
         let mut launches: Vec<Repeated> = Vec::new();
         for next in &self.launches {
@@ -286,7 +291,6 @@ impl Apart {
         text
     }
 
-    /// Returns the line of a report.
     pub(super) fn line(&self) -> ReportLine {
         ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }
@@ -299,13 +303,13 @@ impl fmt::Display for FullEdge {
 }
 
 impl FullEdge {
-    /// Returns the two launches, with their lines behind both.
+    /// Formats the two launches, with both lines after them.
     pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
         let (from, to) = (&self.from, &self.to);
         format!("`{}` to `{}` (lines {}, {})", shown(&from.name), shown(&to.name), from.line, to.line)
     }
 
-    /// Returns its text, for so many such edges.
+    /// Formats the entry as one that stands for `edges` edges.
     fn text(&self, shown: fn(&str) -> String, edges: usize) -> String {
         let FullEdge { from, to, reason, .. } = self;
         let (from, to) = (at_line(from, shown), at_line(to, shown));
@@ -316,7 +320,6 @@ impl FullEdge {
         text
     }
 
-    /// Returns the line of a report.
     pub(super) fn line(&self) -> ReportLine {
         ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }
@@ -329,10 +332,11 @@ impl fmt::Display for InLane {
 }
 
 impl InLane {
-    /// Returns its text, for so many such pairs.
+    /// Formats the entry as one that stands for `pairs` pairs.
     fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
         format!(
-            "{} after {}{}: many small branches side by side take longer, and the host longer to launch them\n    help: \
+            "{} after {}{}: many small branches side by side take longer, and the host longer to launch them\n    \
+             help: \
              launches of one kernel with equal blocks and grids become one launch instead",
             at_line(&self.at, shown),
             at_line(&self.after, shown),
@@ -340,7 +344,6 @@ impl InLane {
         )
     }
 
-    /// Returns the line of a report.
     pub(super) fn line(&self) -> ReportLine {
         ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }

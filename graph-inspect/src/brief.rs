@@ -1,9 +1,12 @@
-//! The lines of a report within a few: the first ones of each kind, and one line for what is left out.
+//! The printed form of a report: at most [`MOST_LINES`] lines.
+//!
+//! Each list shows its first entries, and a last line says what was left out. Entries that differ only in loop
+//! indices are one line.
 
 use super::apart::ReportLine;
 use super::folding::{Folded, together};
 
-/// The most lines of a report that is printed.
+/// The maximum number of lines of a printed report.
 const MOST_LINES: usize = 12;
 
 /// The lines of a report.
@@ -12,32 +15,33 @@ pub(super) struct ReportLines {
     parts: Vec<Part>,
 }
 
-/// A line that always stands there, or those of a list: an entry each, with continuation lines behind its first.
+/// A line that is always printed, or the entries of a list. An entry may have continuation lines after its first.
 struct Part {
-    /// The field of the report that has all entries of the list.
+    /// For a list: the field of the report that holds all entries.
     field: Option<&'static str>,
     entries: Vec<String>,
 }
 
 impl ReportLines {
-    /// Adds a line that always stands there.
+    /// Adds a line that is always printed.
     pub fn head(&mut self, line: impl Into<Option<String>>) {
         self.parts.extend(line.into().map(|line| Part { field: None, entries: vec![line] }));
     }
 
-    /// Adds a line for each entry of a field of the report, those that differ in the indices of loops alone as one.
+    /// Adds the entries of a field of the report. Entries that differ only in loop indices become one line.
     pub fn list(&mut self, subject: &str, field: &'static str, entries: impl Iterator<Item = ReportLine>) {
         let entries = texts(subject, entries);
         self.parts.push(Part { field: Some(field), entries });
     }
 
-    /// Returns all lines.
     pub fn all(self) -> String {
         self.parts.into_iter().flat_map(|part| part.entries).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns at most [`MOST_LINES`] lines, unless more always stand there: the first entry of each list, then what
-    /// continues it, then the second ones, as far as they fit.
+    /// Returns at most [`MOST_LINES`] lines, unless the lines that are always printed are more.
+    ///
+    /// Round `n` takes the first line of the `n`-th entry of each list, then its continuation lines, until the room
+    /// is used up.
     pub fn brief(mut self) -> String {
         let heights = |part: &Part| part.entries.iter().map(|text| height(text)).sum::<usize>();
         if self.parts.iter().map(heights).sum::<usize>() <= MOST_LINES {
@@ -45,12 +49,12 @@ impl ReportLines {
         }
         let lists = || self.parts.iter().filter(|part| part.field.is_some());
         let fixed = self.parts.len() - lists().count();
-        // One line is for what is left out.
+        // Reserve one line for the list of omissions.
         let mut room = MOST_LINES.saturating_sub(fixed + 1);
         let most = lists().map(|list| list.entries.len()).max().unwrap_or(0);
         let mut shown: Vec<Vec<usize>> = vec![Vec::new(); lists().count()];
         for at in 0..most {
-            // The first lines of all lists go before the lines behind them.
+            // First lines of all lists take precedence over continuation lines.
             let of_turn = |list: &Part| list.entries.get(at).map_or(0, |text| height(text));
             for (list, shown) in lists().zip(&mut shown) {
                 if of_turn(list) > 0 && room > 0 {
@@ -84,7 +88,7 @@ impl ReportLines {
     }
 }
 
-/// Returns a line for each entry, those that differ in the indices of loops alone as one.
+/// Formats the entries, one line each. Entries that differ only in loop indices become one line.
 pub(super) fn texts(subject: &str, entries: impl Iterator<Item = ReportLine>) -> Vec<String> {
     let list = together(entries, |entry| entry.folded.clone(), |entry| entry.times);
     let line = |Folded { first, entries, times }: Folded<ReportLine>| {
@@ -95,7 +99,6 @@ pub(super) fn texts(subject: &str, entries: impl Iterator<Item = ReportLine>) ->
     list.into_iter().map(line).collect()
 }
 
-/// Returns the number of lines of a text.
 fn height(text: &str) -> usize {
     text.lines().count()
 }

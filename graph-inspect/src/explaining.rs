@@ -1,4 +1,8 @@
-//! The entries of a report about launches that might be fewer or overlap more: read off the decisions.
+//! Builds the report entries for launches that could have been merged or overlapped further, from the compiler's
+//! decisions.
+//!
+//! The reasons come from `cuweave_core::launches::explain`. This module adds names, lines and numbers. `apart` and
+//! `unfused` define the entries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,12 +33,12 @@ pub(super) struct Entries {
 /// The input of the entries.
 pub(super) struct Explaining<'g> {
     pub graph: &'g Subject<'g>,
-    /// The kernels that are launched as written, sorted by their texts.
+    /// The kernels that could not be changed, sorted by their texts.
     pub left_alone: &'g [LeftAlone],
 }
 
 impl Explaining<'_> {
-    /// Returns the entries; none if all launches are as they are written.
+    /// Returns the entries. Empty if no launch decision was made for this graph.
     pub fn entries(&self) -> Entries {
         let Decided { checked: Some(checked), wishes, .. } = self.graph.decided else {
             return Entries::default();
@@ -105,7 +109,7 @@ impl Explaining<'_> {
         }
     }
 
-    /// Returns the reason that a launch is in no batch.
+    /// Returns the reason why a launch is in no batch.
     fn why_never(&self, statement: StatementId, kernel: &NamedKernel) -> WhyApart {
         if let Some(slower) = self.graph.decided.slower.get(&statement) {
             return WhyApart::Slower(slower.to_string());
@@ -119,19 +123,18 @@ impl Explaining<'_> {
         }
     }
 
-    /// Returns the changes that the function of a launch allows.
+    /// Returns the changes that the graph function of a launch allows.
     fn allowed(&self, statement: StatementId) -> Allowed {
         let functions = self.graph.decided.checked.as_ref().map(|checked| checked.functions());
         Allowed::by(functions.and_then(|functions| functions.launches(self.graph.program, statement)))
     }
 
-    /// Returns the kernel of a launch.
     fn kernel(&self, statement: StatementId) -> Option<NamedKernel> {
         let kernel = self.graph.kernel(statement)?;
         Some(NamedKernel::new(kernel.name, kernel.path))
     }
 
-    /// Returns the entry for a kernel that a change leaves alone.
+    /// Returns the entry that says why a kernel is exempt from a change.
     fn left_alone(&self, kernel: &NamedKernel, change: Change) -> Option<&LeftAlone> {
         let of_kernel = |left: &&LeftAlone| left.kernel.as_ref().is_none_or(|of| of == kernel);
         let of_change = |left: &&LeftAlone| left.change == Change::Any || left.change == change;
@@ -143,7 +146,7 @@ impl Explaining<'_> {
         let &Pair { first, second, why } = pair;
         let (one, other) = (self.launch(first)?, self.launch(second)?);
         let reason = match why {
-            // Nobody expects one kernel of two devices.
+            // A kernel cannot span two devices, so this needs no entry.
             Obstacle::Devices => return None,
             Obstacle::Grids => WhyUnfused::Grids(one.grid, other.grid),
             Obstacle::Blocks => WhyUnfused::Blocks(one.block, other.block),
@@ -171,7 +174,7 @@ impl Explaining<'_> {
         Some(Unfused { first: self.at(first), second: self.at(second), reason, times: 1 })
     }
 
-    /// Returns the reason that one of two launches is in no chain.
+    /// Returns the reason why one of two launches is in no chain.
     fn why_never_fused(&self, pair: [StatementId; 2]) -> WhyUnfused {
         if let Some(slower) = pair.iter().find_map(|statement| self.graph.decided.slower_fused.get(statement))
         {
@@ -184,7 +187,8 @@ impl Explaining<'_> {
             let left = self.left_alone(&self.kernel(statement)?, Change::Fusing)?;
             Some(WhyUnfused::Kernel { at: self.at(statement), reason: left.reason_alone().to_owned() })
         };
-        // Launches that buffers order are looked at, and their kernels, if they are left alone, are listed.
+        // Only launches that a buffer orders are considered, and `left_alone` lists their kernels if these cannot
+        // be fused. So otherwise, state outside of buffers orders the two.
         pair.iter().find_map(left).unwrap_or(WhyUnfused::State)
     }
 
@@ -204,7 +208,7 @@ impl Explaining<'_> {
         }
     }
 
-    /// Returns the reason that the bytes of a buffer are not known that a block of a launch accesses.
+    /// Returns the reason why the bytes of a buffer that one block of a launch accesses are unknown.
     fn unknown(&self, launch: StatementId, buffer: BufferId) -> Option<String> {
         let Fusing::With(footings) = &self.launch(launch)?.fuse else { return None };
         let accesses = self.graph.program.statements[launch].accesses.iter().zip(footings.iter());
@@ -246,7 +250,7 @@ impl Explaining<'_> {
     }
 }
 
-/// Returns the statements, equal ones in a row as one.
+/// Merges equal statements in a row.
 fn repeated(list: impl Iterator<Item = At>) -> Vec<Repeated> {
     let mut runs: Vec<Repeated> = Vec::new();
     for at in list {
@@ -258,7 +262,7 @@ fn repeated(list: impl Iterator<Item = At>) -> Vec<Repeated> {
     runs
 }
 
-/// Returns the entries, equal ones as one, in the order of their first ones.
+/// Merges equal entries, in the order of their first occurrences.
 fn counted<T: fmt::Display>(list: impl Iterator<Item = T>, times: fn(&mut T) -> &mut usize) -> Vec<T> {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut entries: Vec<T> = Vec::new();

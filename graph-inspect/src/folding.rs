@@ -1,13 +1,12 @@
-//! Entries that differ in the indices of loops alone, as one.
+//! Merges entries that differ only in loop indices.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The longest period of a sequence that is found.
+/// The longest period that is searched for.
 const LONGEST: usize = 16;
 
-/// Returns a sequence as ranges, each with the number of its repetitions one after another: `a b a b c` as `a b` twice and `c` once.
-/// O(n).
+/// Splits a sequence into ranges with repeat counts: `a b a b c` is `a b` twice and `c` once. O(n).
 pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -20,7 +19,7 @@ pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)
         let mut best = (1, 1);
         for period in 1..=longest {
             let times = times(period);
-            // The shortest period of those that cover the most.
+            // Prefer the longest coverage, then the shortest period.
             if times > 1 && period * times > best.0 * best.1 {
                 best = (period, times);
             }
@@ -31,18 +30,18 @@ pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)
     found
 }
 
-/// An entry that stands for others, too.
+/// An entry that stands for all entries with its key.
 #[derive(Clone, Debug)]
 pub(super) struct Folded<T> {
-    /// The first of them.
+    /// The first entry.
     pub first: T,
     /// The number of entries.
     pub entries: usize,
-    /// The sum of what each counts.
+    /// The sum of their counts.
     pub times: usize,
 }
 
-/// Returns the entries, those of one key as one, in the order of their first ones. `times` is what an entry counts.
+/// Merges entries with equal keys, in the order of their first occurrences. `times` is the count of an entry.
 pub(super) fn together<T, K: Ord>(
     list: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,

@@ -1,4 +1,4 @@
-//! The entries of a report by their reasons: what has one reason is one line.
+//! Groups the entries of a report by reason: entries with the same reason share a line.
 
 use std::fmt::Display;
 
@@ -9,22 +9,19 @@ use super::folding::{Folded, together};
 use super::report::VouchedFor;
 use super::unfused::Unfused;
 
-/// The most pairs and parameters of one reason that are named.
+/// The maximum number of pairs and parameters that are named for a reason.
 const MOST_NAMED: usize = 4;
 
 /// An entry with a reason.
 trait Reasoned {
-    /// Returns the reason.
     fn reason(&self) -> String;
-    /// Returns the words that its reason has in common with others of its kind.
+    /// Returns the text without details, which all reasons of this variant share.
     fn kind(&self) -> String;
-    /// Returns the help for all reasons of the kind.
+    /// Returns the help, which is the same for all reasons of the variant.
     fn help(&self) -> Option<&'static str>;
-    /// Returns the two launches.
     fn pair(&self, shown: fn(&str) -> String) -> String;
-    /// Returns the number of such pairs.
     fn times(&self) -> usize;
-    /// Returns its line, if no other entry has the reason.
+    /// Returns the line of this entry alone.
     fn line(&self) -> ReportLine;
 }
 
@@ -59,19 +56,18 @@ macro_rules! reasoned {
 }
 reasoned! { Unfused FullEdge }
 
-/// Returns the lines of the launches that are not one kernel, in the order of [`super::unfused::WhyUnfused::place`].
+/// Returns the lines of unfused launches, in the order of [`super::unfused::WhyUnfused::place`].
 pub(super) fn unfused(list: &[Unfused]) -> Vec<ReportLine> {
     let mut list: Vec<&Unfused> = list.iter().collect();
     list.sort_by_key(|entry| entry.reason.place());
     by_reason(list)
 }
 
-/// Returns the lines of the full edges.
 pub(super) fn full_edges(list: &[FullEdge]) -> Vec<ReportLine> {
     by_reason(list.iter().collect())
 }
 
-/// Returns a line for each kind of reason, in the order of their first entries.
+/// Returns the lines for each kind of reason, in the order of their first entries.
 fn by_reason<T: Reasoned>(list: Vec<T>) -> Vec<ReportLine> {
     let mut groups: Vec<(String, Vec<T>)> = Vec::new();
     for entry in list {
@@ -84,7 +80,8 @@ fn by_reason<T: Reasoned>(list: Vec<T>) -> Vec<ReportLine> {
     groups.into_iter().flat_map(|(kind, entries)| group(kind, &entries)).collect()
 }
 
-/// Returns the lines of the pairs of one kind of reason: those of one pair in the turns of a loop are told as they are.
+/// Returns the lines of the pairs with one kind of reason. A single pair that repeats over loop iterations keeps
+/// its full text.
 fn group<T: Reasoned>(kind: String, entries: &[T]) -> Vec<ReportLine> {
     let lines = together(entries, |entry| entry.line().folded, |entry| entry.times());
     if lines.len() == 1 {
@@ -104,7 +101,8 @@ fn group<T: Reasoned>(kind: String, entries: &[T]) -> Vec<ReportLine> {
     vec![ReportLine::plain(text, entries.iter().map(Reasoned::times).sum())]
 }
 
-/// Returns the lines of what is vouched for. The parameters of many kernels are one line.
+/// Returns the lines of unproved declarations. If there are many, parameters with the same open question share a
+/// line.
 pub(super) fn vouched_for(list: &[VouchedFor]) -> Vec<ReportLine> {
     if list.len() <= MOST_NAMED {
         return list.iter().map(|entry| ReportLine::plain(entry.to_string(), 1)).collect();
@@ -122,11 +120,11 @@ pub(super) fn vouched_for(list: &[VouchedFor]) -> Vec<ReportLine> {
     groups.into_iter().map(line).collect()
 }
 
-/// Returns the first of some names, and the number of the others.
+/// Lists the first few names and the number of the others.
 fn some_of(named: impl Iterator<Item = impl Display>, of: &str) -> String {
     let list: Vec<String> = named.map(|one| one.to_string()).collect();
     let more = list.len().saturating_sub(MOST_NAMED);
-    // A name takes no more room than the words for one that is left out.
+    // One more name is as short as the words "and 1 more".
     let shown = if more > 1 { MOST_NAMED } else { list.len() };
     let text = list[..shown].join(", ");
     if more > 1 { format!("{text}, and {more} more {of}") } else { text }

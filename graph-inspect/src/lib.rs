@@ -1,4 +1,7 @@
-//! Reports, pictures, pages and profiles of a graph, from its plan and measured times alone.
+//! Reports, pictures, HTML pages and profiles of a graph.
+//!
+//! The input is a plan of `cuweave-core` and, for profiles, measured times. No driver is called here. [`report_of`]
+//! builds a [`Report`]; [`dot`], [`graph_svg`] and [`page`] draw the graph; [`Profile`] evaluates times.
 
 #![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]

@@ -1,4 +1,4 @@
-//! The lists of a report that are read off a graph.
+//! Builds the report of a graph: the lists that follow directly from the kernels and decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub fn report_of(graph: &Subject<'_>) -> Report {
     Report::of(graph, lists)
 }
 
-/// Returns the elements of each chain that stay in registers.
+/// Returns, for each chain, the elements that stay in registers.
 fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
     let one = |(at, chain): (usize, &Chain)| {
         let most = chain.length() - 1;
@@ -42,7 +42,7 @@ fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
     graph.operations.chains.iter().enumerate().map(one).collect()
 }
 
-/// Groups the kernels by the registers that are assumed of them.
+/// Groups the kernels by the number of registers that is assumed for them.
 fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
     let mut by_number: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for &(kernel, registers) in &decided.assumed {
@@ -55,7 +55,7 @@ fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
     by_number.into_iter().map(entry).collect()
 }
 
-/// Lists the unproved parts of the declarations of the kernels that are launched.
+/// Lists the parts of the launched kernels' declarations that are not proved.
 fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
     let mut list = BTreeSet::new();
     let entry = |kernel: &LaunchedKernel, parameter: &str, what: Open, reason: &str| VouchedFor {

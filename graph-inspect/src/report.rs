@@ -1,4 +1,6 @@
 //! The report of a graph: nodes, memory, launch decisions, and unproved declarations.
+//!
+//! `lists` builds it, and `text` prints it.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +19,10 @@ use super::explaining::{Entries, Explaining};
 use super::subject::Subject;
 use super::unfused::Unfused;
 
-/// The granularity of the graph pool.
+/// The granularity of the graph memory pool.
 const POOL_STEP: u64 = 32 << 20;
 
-/// The lists of a report that are read off the kernels and the decisions of a graph.
+/// The lists of a report that follow directly from the kernels and decisions of a graph.
 pub(super) struct Lists {
     pub forwarded: Vec<Forwarded>,
     pub assumed: Vec<AssumedRegisters>,
@@ -30,13 +32,14 @@ pub(super) struct Lists {
 
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
 ///
-/// Its `Display` leaves out what is 0, and prints what repeats in loops once, with the number of times. The fields have all of it.
+/// Its `Display` omits what is 0, and prints entries that repeat in loops once, with a count. The fields hold
+/// everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The number of kernel launches as written.
+    /// The number of kernel launches in the source.
     pub launches: usize,
-    /// The number of kernel nodes without hubs: less than `launches` if launches are batched.
+    /// The number of kernel nodes without hubs. Less than `launches` if launches are batched or fused.
     pub kernels: usize,
     /// The number of fills.
     pub fills: usize,
@@ -46,16 +49,16 @@ pub struct Report {
     pub calls: usize,
     /// The number of nodes that the library calls captured.
     pub captured: usize,
-    /// The number of conditional nodes: one for each `if`, `while` and `match`. A driver before CUDA 13.0 needs one for each arm of an `if`
-    /// that has statements, one before 12.8 also for each arm of a `match`.
+    /// The number of conditional nodes: one for each `if`, `while` and `match`. A driver before CUDA 13.0 needs one
+    /// for each non-empty arm of an `if`, and one before 12.8 also needs one for each arm of a `match`.
     pub conditions: usize,
-    /// The number of kernels that set the conditions of these nodes, or that stand in empty bodies.
+    /// The number of kernels that set the conditions of these nodes or fill empty bodies.
     pub setters: usize,
     /// The number of host statements.
     pub hosts: usize,
-    /// The number of records of events and of waits for them.
+    /// The number of event records and event waits.
     pub events: usize,
-    /// The number of waits for values and semaphores, and of their writes and signals.
+    /// The number of operations on values and semaphores: waits, writes and signals.
     pub syncs: usize,
     /// The number of hubs: no-op kernels inside wide joins.
     pub hubs: usize,
@@ -63,82 +66,88 @@ pub struct Report {
     pub allocs: usize,
     /// The number of free nodes.
     pub frees: usize,
-    /// The number of dependencies between launches, fills and copies before transitive reduction.
+    /// The number of dependencies between launches, fills and copies before the transitive reduction.
     pub edges_before_reduction: usize,
-    /// The number of edges of the graph, those of memory nodes included. A library call counts as one node.
+    /// The number of edges of the graph, including those of memory nodes. A library call counts as one node.
     pub edges: usize,
     /// The length of the longest path, in launches, fills and copies.
     pub depth: usize,
-    /// The number of devices that nodes are on.
+    /// The number of devices that have nodes.
     pub devices: usize,
-    /// The number of edges between nodes of two devices. Each takes about 5.5 us on an H200.
+    /// The number of edges between nodes of different devices. Each takes about 5.5 us on an H200.
     pub crossings: usize,
-    /// The memory that the graph needs, in bytes: with `memory = "nodes"` the least, since the driver places the buffers.
+    /// The bytes of memory that the graph needs. With `memory = "nodes"` this is a minimum, because the driver
+    /// places the buffers.
     pub planned_bytes: u64,
-    /// The bytes of all allocations of the graph together: more than `planned_bytes` with `memory = "nodes"`, where the driver
-    /// places buffers that follow one another in the same memory.
+    /// The total bytes of all allocations of the graph. More than `planned_bytes` with `memory = "nodes"`, where
+    /// the driver reuses memory for later buffers.
     pub allocated_bytes: u64,
-    /// The bytes that the device's graph pool reserves for it, in steps of 32 MiB.
+    /// The bytes that the device's graph pool reserves, in steps of 32 MiB.
     pub reserved_bytes: u64,
-    /// The plan of the temporaries, if the compiler assigns their offsets and there are any.
+    /// The memory plan of the temporaries, if the compiler assigns their offsets and there are any.
     pub plan: Option<Plan>,
     /// The effect of the budget, if there is one.
     pub budget: Option<Budget>,
     /// The members of each batch.
     pub batches: Vec<Vec<At>>,
-    /// The members of each chain of launches that are fused into one, in their order. Where chains side by side are one launch, the members of
-    /// the first chain come first.
+    /// The members of each chain of launches that were fused into one kernel, in launch order. If several chains
+    /// are stacked in one launch, the members of the first chain come first.
     pub fused: Vec<Vec<At>>,
-    /// The number of chains side by side of each entry of `fused`: 1 for a chain alone.
+    /// For each entry of `fused`, the number of stacked chains. 1 for a single chain.
     pub stacked: Vec<usize>,
-    /// The elements that stay in registers between the launches of each chain in `fused`, in that order.
+    /// For each chain in `fused`, the elements that stay in registers between its launches.
     pub forwarded: Vec<Forwarded>,
-    /// The number of programmatic edges: the consumer may start before its producer has ended.
+    /// The number of programmatic edges, whose consumer may start before the producer has ended.
     pub overlapped: usize,
-    /// The number of branches that were serialized after others of their lane, because running all concurrently is slower.
+    /// The number of branches that were serialized after others of their lane, because running all of them
+    /// concurrently is slower.
     pub serialized: usize,
-    /// The allowed changes of launches that were not possible, with the reasons. Sorted by their text.
+    /// The launch changes that are allowed but were not possible, with the reasons. Sorted by text.
     pub left_alone: Vec<LeftAlone>,
-    /// The launches of one kernel that nothing orders and that are in several nodes. A launch is in one group at most. Empty if the graph function
-    /// does not allow batches.
+    /// The launches of one kernel that are not ordered but run as several nodes. A launch is in at most one group.
+    /// Empty if the graph function does not allow batches.
     pub apart: Vec<Apart>,
-    /// The launches that follow one another and are not one kernel. Empty if the graph function does not allow fused kernels.
+    /// The consecutive launches that are not one kernel. Empty if the graph function does not allow fused kernels.
     pub unfused: Vec<Unfused>,
-    /// The full edges between kernels of which the second could start early. Empty if the graph function does not allow that.
+    /// The full edges between kernels whose consumer could start early. Empty if the graph function does not allow
+    /// programmatic edges.
     pub full_edges: Vec<FullEdge>,
-    /// The branches that come after others in their lanes: `serialized` pairs.
+    /// The branches that come after others in their lanes. The counts add up to `serialized`.
     pub in_lanes: Vec<InLane>,
-    /// The registers that a simulated driver assumes of the launched kernels, by number, if batches or overlaps depend on them. Empty on a device.
+    /// The registers that the simulator assumes for the launched kernels, grouped by number, if batches or overlaps
+    /// depend on them. Empty on a real device.
     pub assumed: Vec<AssumedRegisters>,
-    /// The parts of the declarations of launched kernels that are not proved: the user vouches for them. Sorted, without duplicates.
+    /// The parts of the launched kernels' declarations that are not proved, so that the user is responsible for
+    /// them. Sorted, without duplicates.
     pub vouched_for: Vec<VouchedFor>,
-    /// The launches whose threads do not write all elements of a write-only parameter. They are no error if all elements were written before, and
-    /// no proof depends on them.
+    /// The launches whose threads do not write all elements of a write-only parameter. This is not an error if all
+    /// elements were written before, and no proof depends on it.
     pub left_unwritten: Vec<LeftUnwritten>,
 }
 
-/// Registers of a thread that a simulated driver assumes of kernels. A device may hold fewer of their blocks, and other launches
-/// become one there.
+/// The registers per thread that the simulator assumes for kernels. On a real device, fewer of their blocks may fit
+/// on a multiprocessor, and then other launches are merged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct AssumedRegisters {
-    /// Registers of a thread.
+    /// The registers per thread.
     pub registers: u32,
     /// The names of the kernels, sorted.
     pub kernels: Vec<String>,
 }
 
-/// The elements that stay in registers between the launches of a chain, where a thread alone accesses them.
+/// The elements that stay in registers between the launches of a chain, because a single thread accesses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Forwarded {
-    /// The number of loads in the kernels' texts that read registers instead of memory.
+    /// The number of load instructions that read registers instead of memory.
     pub loads: usize,
-    /// The number of stores in the kernels' texts that are left out, because nothing reads from memory what they store.
+    /// The number of store instructions that were removed, because their values are never read from memory.
     pub stores: usize,
-    /// The number of barriers between the launches; one less than their number if each waits for the one before.
+    /// The number of barriers between the launches. One less than the number of launches if each waits for the
+    /// previous one.
     pub barriers: usize,
-    /// The temporaries that have no memory, because all of their elements stay in registers.
+    /// The temporaries that need no memory, because all of their elements stay in registers.
     pub left_out: Vec<At>,
 }
 
@@ -152,7 +161,7 @@ pub struct VouchedFor {
     pub parameter: String,
     /// The part.
     pub what: Open,
-    /// The reason that it is not proved.
+    /// The reason why it is not proved.
     pub reason: String,
 }
 
@@ -172,26 +181,26 @@ pub struct LeftUnwritten {
     pub missing: u64,
 }
 
-/// The size of the plan of the temporaries, and its lower bounds.
+/// The size of the memory plan of the temporaries, and its lower bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The bytes of the plan: of a graph over several devices, the sum.
+    /// The bytes of the plan. For several devices, the sum.
     pub planned: u64,
-    /// The bytes of the plan on each device, in the order of the contexts. A budget holds for each of them.
+    /// The bytes of the plan on each device, in the order of the contexts. A budget applies to each of them.
     pub devices: Vec<u64>,
-    /// The weight of the heaviest antichain of live ranges: a lower bound for all plans under this order.
+    /// The weight of the heaviest antichain of live ranges: a lower bound for all plans with this order.
     pub antichain: u64,
     /// The buffers of that antichain.
     pub antichain_buffers: Vec<At>,
-    /// The arms of `if` and `match` that have buffers of that antichain, as `if flag` or `match which: _`: of arms that exclude each other
-    /// the one that needs most.
+    /// The arms of `if` and `match` that hold buffers of that antichain, as `if flag` or `match which: _`. Of
+    /// mutually exclusive arms, only the one that needs most is listed.
     pub antichain_arms: Vec<String>,
-    /// The bytes that one statement needs at once: a lower bound for all orders of the statements.
+    /// The maximum number of bytes that a single statement needs: a lower bound for all orders.
     pub floor: u64,
-    /// The statement that needs them.
+    /// The statement that needs `floor` bytes.
     pub floor_statement: Option<At>,
-    /// True if `planned` equals `antichain`: no plan under this order is smaller.
+    /// True if `planned` equals `antichain`: no plan with this order is smaller.
     pub optimal: bool,
 }
 
@@ -221,7 +230,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// The budget, in bytes: of a graph over several devices, of each.
+    /// The budget in bytes. For several devices, that of each device.
     pub bytes: u64,
     /// The added edges, between statements.
     pub edges: Vec<(At, At)>,
@@ -233,7 +242,7 @@ pub struct Budget {
     pub path_after: u64,
 }
 
-/// A pair of buffers that was ordered, so that the two can share memory.
+/// A pair of buffers that was ordered so that they can share memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetStep {
@@ -243,9 +252,9 @@ pub struct BudgetStep {
     pub receiver: String,
     /// The edges between their statements.
     pub edges: Vec<(At, At)>,
-    /// The decrease of the lower bound, in bytes.
+    /// The reduction of the lower bound, in bytes.
     pub saves: u64,
-    /// The growth of the longest path, in statements.
+    /// The increase of the longest path, in statements.
     pub costs: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a report is made of.
+//! The input of a report.
 
 use cuweave_core::compile::Decided;
 use cuweave_core::ids::KernelId;
@@ -8,14 +8,14 @@ use cuweave_core::launches::{LaunchValues, LaunchedKernel, LeftAlone};
 use cuweave_core::operation::Operations;
 use cuweave_ptx::coverage::Verdict;
 
-/// A write-only parameter of a launch that is not proved to be written whole.
+/// A write-only parameter of a launch that is not proved to be fully written.
 #[derive(Clone, Copy, Debug)]
 pub struct UnprovedWrite<'g> {
     /// The launch.
     pub statement: StatementId,
     /// The index of the parameter.
     pub parameter: usize,
-    /// What is known.
+    /// The result of the coverage analysis.
     pub verdict: &'g Verdict,
 }
 
@@ -28,13 +28,13 @@ pub struct Subject<'g> {
     pub operations: &'g Operations,
     /// The kernels that are launched.
     pub kernels: &'g Vector<KernelId, LaunchedKernel>,
-    /// The launches among the statements.
+    /// The launch of each statement; `None` for other statements.
     pub launches: &'g Vector<StatementId, Option<LaunchValues>>,
-    /// The number of launches as written.
+    /// The number of launches in the source.
     pub written: usize,
-    /// The write-only parameters of launches that are not proved to be written whole.
+    /// The write-only parameters of launches that are not proved to be fully written.
     pub unproved: &'g [UnprovedWrite<'g>],
-    /// The kernels that are launched as written, and the reasons.
+    /// The kernels that could not be changed, with the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.
     pub decided: &'g Decided,
@@ -42,7 +42,7 @@ pub struct Subject<'g> {
     pub captured: usize,
     /// The number of conditional nodes.
     pub conditions: usize,
-    /// The number of kernels that stand around the conditional nodes.
+    /// The number of kernels that set the conditions of conditional nodes or fill empty bodies.
     pub setters: usize,
 }
 

@@ -1,4 +1,5 @@
-//! A report as text: one line a subject, without what is 0, and with the repetitions of loops as one.
+//! Prints a report: one line per subject, without what is 0, and with repetitions over loop iterations as one
+//! entry.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -15,10 +16,10 @@ use super::report::{
 
 /// The width of the column of subjects.
 const SUBJECT: usize = 13;
-/// The most members of a batch or chain that are named.
+/// The maximum number of members of a batch or chain that are named.
 const MOST_MEMBERS: usize = 10;
 
-/// All lines of a report, for its `Display`: see [`Report::all`].
+/// Displays all lines of a report. See [`Report::all`].
 #[derive(Clone, Copy, Debug)]
 pub struct FullReport<'r>(&'r Report);
 
@@ -34,18 +35,18 @@ impl Display for Report {
     }
 }
 
-/// The lines of a report that are wanted.
+/// The level of detail of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// A line for each reason.
+    /// One line for each reason.
     Brief,
-    /// A line for each entry.
+    /// One line for each entry.
     All,
 }
 
 impl Report {
-    /// Returns the report with all of its lines: its own `Display` has 12 at most, in which what has one reason is one line.
-    /// Here, too, what repeats in loops is one line, with the number of times.
+    /// Returns the report with all of its lines. The `Display` of the report has at most 12 lines, with one for
+    /// each reason. In both, entries that repeat in loops are one line with a count.
     #[must_use]
     pub fn all(&self) -> FullReport<'_> {
         FullReport(self)
@@ -112,7 +113,7 @@ impl Report {
         }
     }
 
-    /// Returns the line of edges; `None` if there are none.
+    /// Returns the line about edges. `None` if there are none.
     fn edges_line(&self) -> Option<String> {
         let Report { edges, edges_before_reduction: before, depth, .. } = *self;
         let before = if before > 0 { format!(", {before} before reduction") } else { String::new() };
@@ -133,7 +134,7 @@ impl Report {
         (planned_bytes > 0).then(|| line("memory", format!("{planned} planned{shared}{reserved}")))
     }
 
-    /// Adds the lines of the changes of launches, if there are any.
+    /// Adds the lines about launch changes.
     fn launches(&self, lines: &mut ReportLines, extent: Extent) {
         let Report { launches, kernels, overlapped, serialized, .. } = *self;
         let mark = if self.assumed.is_empty() { "" } else { "*" };
@@ -182,7 +183,7 @@ impl Report {
     }
 }
 
-/// Returns the line of a node that several launches became: those of so many chains side by side.
+/// Returns the line of a node that replaces several launches. `chains` is the number of stacked chains.
 fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> ReportLine {
     let changes = forwarded.filter(|forwarded| forwarded.loads > 0 || forwarded.stores > 0);
     let text = |names: &dyn Fn(&At) -> String| {
@@ -198,7 +199,8 @@ fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> Repo
     ReportLine { text: text(&|at| at.name.clone()), folded: text(&|at| folded(&at.name)), times: 1 }
 }
 
-/// Returns the members of a node, with their repetitions as one. A loop's have one line, and names that differ in indices.
+/// Lists the members of a node. Repetitions are merged, and members on the same line that differ in loop indices
+/// are one entry.
 fn members_of(members: &[At], name: &dyn Fn(&At) -> String) -> String {
     let keys: Vec<(String, &str, u32)> =
         members.iter().map(|at| (folded(&at.name), &at.file[..], at.line)).collect();
@@ -412,8 +414,10 @@ mod tests {
             [
                 "  not fused: `scale` (line 6) and `add` (line 7): their blocks differ: 32 and 64 threads",
                 "    help: give them blocks of equal threads",
-                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): atomics, or variables that kernels write, order the two",
-                "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and `layer[..].add` (lines 3, 4) 2 times",
+                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): atomics, or variables that kernels \
+                 write, order the two",
+                "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and \
+                 `layer[..].add` (lines 3, 4) 2 times",
                 "    help: give them equal grids, and each block the elements that the same block of the other has",
             ]
         );
@@ -451,10 +455,12 @@ mod tests {
         assert_eq!(
             text.lines().skip(1).collect::<Vec<_>>(),
             [
-                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` (lines 2, 3), \
+                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` \
+                 (lines 2, 3), \
                  `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
                 "    help: launches that become one, or that follow each other, depend on it once",
-                "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not measured on \
+                "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not \
+                 measured on \
                  this device",
             ]
         );
@@ -479,7 +485,8 @@ mod tests {
         assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
         assert!(
             text.ends_with(
-                "vouched for, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more parameters"
+                "vouched for, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more \
+                 parameters"
             ),
             "{text}"
         );

@@ -1,4 +1,4 @@
-//! The launches that follow one another and are not one kernel, with the reasons.
+//! Report entries for consecutive launches that were not fused into one kernel, with the reasons.
 
 use std::fmt;
 
@@ -8,42 +8,42 @@ use cuweave_core::picture::folded;
 
 use super::apart::{ReportLine, at_line, times};
 
-/// Two launches, one after another, that are not one kernel.
+/// Two consecutive launches that are not one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unfused {
-    /// The first launch: alone, or the last one of a fused kernel.
+    /// The first launch, or the last launch of the first fused kernel.
     pub first: At,
-    /// The launch behind it: alone, or the first one of a fused kernel.
+    /// The second launch, or the first launch of the second fused kernel.
     pub second: At,
-    /// The reason that they are not one kernel.
+    /// The reason why they are not one kernel.
     pub reason: WhyUnfused,
-    /// The number of such pairs of these lines.
+    /// The number of such pairs with the same two lines.
     pub times: usize,
 }
 
-/// A reason that two launches, one after another, are not one kernel.
+/// A reason why two consecutive launches are not one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyUnfused {
-    /// The option `launches` of their function does not allow it.
+    /// The option `launches` of the graph function forbids it.
     NotAllowed,
     /// Their grids differ: blocks in each dimension.
     Grids([u32; 3], [u32; 3]),
     /// Their blocks differ: threads in each dimension.
     Blocks([u32; 3], [u32; 3]),
-    /// A statement that is no launch stands between them.
+    /// A statement that is not a kernel launch is between them.
     Between {
         /// The statement.
         at: At,
         /// Its kind: a fill, a copy, a library call.
         kind: &'static str,
     },
-    /// The second one also comes after this statement, which may end after the first one begins.
+    /// The second launch also depends on this statement, which may end after the first launch begins.
     Before(At),
-    /// This statement also comes after the first one, and would wait for the second one.
+    /// This statement also depends on the first launch, and would have to wait for the second one.
     Behind(At),
-    /// The kernel of one cannot be a part of a fused kernel.
+    /// The kernel of one launch cannot be part of a fused kernel.
     Kernel {
         /// The launch.
         at: At,
@@ -52,20 +52,20 @@ pub enum WhyUnfused {
     },
     /// A setter may change the grid or the block of this launch.
     Setter(At),
-    /// Atomics on a buffer, or module variables that kernels write, order the two, and nothing else does.
+    /// The two are ordered only by atomics on a buffer or by module variables that kernels write.
     State,
-    /// The fused kernel would be slower: a multiprocessor holds fewer of its blocks, or it spills registers.
+    /// The fused kernel would be slower: fewer of its blocks fit on a multiprocessor, or it spills registers.
     Slower(String),
-    /// One of them may start before the launches before it have ended, and the other one may not.
+    /// One of them may start before its predecessors have ended, and the other may not.
     Starts,
-    /// A setter may change the range of a buffer that a launch is given.
+    /// A setter may change the range of a buffer that is passed to a launch.
     Range {
         /// The buffer.
         buffer: At,
         /// The launch.
         launch: At,
     },
-    /// The elements of a buffer that a block of a launch accesses are not known.
+    /// The elements of a buffer that one block of a launch accesses are unknown.
     Unknown {
         /// The buffer.
         buffer: At,
@@ -83,25 +83,27 @@ pub enum WhyUnfused {
         /// The launch that accesses them.
         other: At,
     },
-    /// This launch is one of a batch, which is expected to be faster.
+    /// This launch is in a batch, which is expected to be faster.
     Batched(At),
-    /// This launch runs beside others, and their kernels may last long: blocks that stay on their multiprocessors are distributed unevenly.
+    /// This launch runs concurrently with others, and their kernels may take long. Blocks of a fused kernel stay on
+    /// their multiprocessors, which would then be loaded unevenly.
     Crowd(At),
-    /// The kernel has so many launches, and more are not fused.
+    /// The kernel already has this many launches, which is the maximum.
     Most(usize),
-    /// The fused kernel holds the buffers of all its launches at once, and the temporaries would take more memory.
+    /// The fused kernel uses the buffers of all its launches at the same time, so the temporaries would need more
+    /// memory.
     Memory {
-        /// The bytes of the temporaries with all chains whole.
+        /// The bytes of the temporaries with all chains fused.
         whole: u64,
-        /// The bytes of the temporaries without chains, in whole pages.
+        /// The bytes of the temporaries without chains, rounded up to pages.
         most: u64,
     },
-    /// A budget does not hold the buffers of both at once.
+    /// The budget cannot hold the buffers of both at the same time.
     Budget,
 }
 
 impl WhyUnfused {
-    /// Returns the change of the program that makes them one kernel; `None` if none is known.
+    /// Returns the change to the program that would make them one kernel. `None` if no change is known.
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
@@ -139,7 +141,7 @@ impl WhyUnfused {
     }
 }
 
-/// Returns the extents of a grid or a block, without the last ones that are 1.
+/// Formats the extents of a grid or block, without trailing ones.
 fn extents(extents: [u32; 3]) -> String {
     let count = 3 - extents.iter().rev().take_while(|&&extent| extent == 1).count();
     let list: Vec<String> = extents[..count.max(1)].iter().map(u32::to_string).collect();
@@ -147,7 +149,6 @@ fn extents(extents: [u32; 3]) -> String {
 }
 
 impl WhyUnfused {
-    /// Returns its text.
     fn text(&self, shown: fn(&str) -> String) -> String {
         let named = |at: &At| at_line(at, shown);
         match self {
@@ -189,14 +190,16 @@ impl WhyUnfused {
                 format!("{} is one launch with others, which is expected to be faster", named(at))
             }
             WhyUnfused::Crowd(at) => format!(
-                "{} runs beside others and may last long: fused, blocks stay where they are, on some multiprocessors more than on others",
+                "{} runs beside others and may last long: fused, blocks stay where they are, on some \
+                 multiprocessors more than on others",
                 named(at)
             ),
             WhyUnfused::Most(most) => format!("one kernel has {most} launches at most"),
             WhyUnfused::Memory { whole, most } => {
                 let (whole, most) = (bytes(*whole), bytes(*most));
                 format!(
-                    "one kernel holds the buffers of all its launches at once: temporaries would take {whole}, and {most} at most without it"
+                    "one kernel holds the buffers of all its launches at once: temporaries would take {whole}, and \
+                     {most} at most without it"
                 )
             }
             WhyUnfused::Budget => "the budget does not hold the buffers of both at once".to_owned(),
@@ -205,7 +208,7 @@ impl WhyUnfused {
 }
 
 impl WhyUnfused {
-    /// Returns the words that it has in common with others of its kind.
+    /// Returns the text without details, which all reasons of this variant share.
     pub(super) fn of_kind(&self) -> String {
         let words = match self {
             WhyUnfused::Grids(..) => "their grids differ",
@@ -235,7 +238,8 @@ impl WhyUnfused {
         words.to_owned()
     }
 
-    /// Returns its place among the reasons: those with a help, those without, and last other grids, which kernels of other work have.
+    /// Returns the rank in the report: first reasons with a help, then those without. Different grids come last,
+    /// because such kernels usually do unrelated work.
     pub(super) fn place(&self) -> u8 {
         match (self, self.help()) {
             (WhyUnfused::Grids(..), _) => 2,
@@ -258,13 +262,13 @@ impl fmt::Display for Unfused {
 }
 
 impl Unfused {
-    /// Returns the two launches, with their lines behind both.
+    /// Formats the two launches, with both lines after them.
     pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
         let (one, other) = (&self.first, &self.second);
         format!("`{}` and `{}` (lines {}, {})", shown(&one.name), shown(&other.name), one.line, other.line)
     }
 
-    /// Returns its text, for so many such pairs.
+    /// Formats the entry as one that stands for `pairs` pairs.
     fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
         let Unfused { first, second, reason, .. } = self;
         let (first, second) = (at_line(first, shown), at_line(second, shown));
@@ -275,7 +279,6 @@ impl Unfused {
         text
     }
 
-    /// Returns the line of a report.
     pub(super) fn line(&self) -> ReportLine {
         ReportLine { text: self.text(str::to_owned, 1), folded: self.text(folded, 1), times: self.times }
     }

@@ -1,4 +1,4 @@
-//! Devices: a GPU where there is one, else the simulated driver.
+//! Devices for tests: a GPU if there is one, otherwise the simulated driver.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
@@ -17,7 +17,7 @@ pub struct Device {
     pub stream: Arc<CudaStream>,
 }
 
-/// Loads the driver, the simulated one where there is no GPU, and says once which it is.
+/// Loads the driver (the simulated one if there is no GPU), and prints once which it is.
 pub fn driver() -> cuweave_sim::Driver {
     static SAID: Once = Once::new();
     let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
@@ -25,7 +25,7 @@ pub fn driver() -> cuweave_sim::Driver {
     driver
 }
 
-/// Returns the first device, with a new stream. Other tests use it at the same time.
+/// Returns the first device with a new stream. Other tests may use the device at the same time.
 pub fn device() -> Device {
     let driver = driver();
     let ctx = cuweave_runtime::context(0).expect("a context");
@@ -33,8 +33,8 @@ pub fn device() -> Device {
     Device { driver, simulated: driver.is_simulated(), ctx, stream }
 }
 
-/// A device that no other test of the process uses meanwhile, if all of them ask for it so: counts, reports and faults
-/// of the simulated driver are the process's.
+/// Exclusive use of the device within the process, as long as all tests that need it request it this way. The
+/// simulated driver's counts, reports and failures belong to the whole process.
 pub struct Alone {
     device: Device,
     _guard: MutexGuard<'static, ()>,
@@ -48,19 +48,19 @@ impl Deref for Alone {
     }
 }
 
-/// Waits until no other test uses the device, and returns it.
+/// Waits until no other test holds the device, and returns it.
 pub fn alone() -> Alone {
     let guard = turn();
     Alone { device: device(), _guard: guard }
 }
 
-/// Waits as [`alone`] does, for tests that must be free to drop the last context.
+/// Waits like [`alone`], for tests that must be able to drop the last context.
 pub fn turn() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the device as [`device`] does if the driver is the simulated one. Otherwise says that the test is not run.
+/// Returns [`device`] on the simulated driver. On a real one, prints that the test is skipped.
 pub fn simulated() -> Option<Device> {
     let device = device();
     if !device.simulated {
@@ -70,15 +70,15 @@ pub fn simulated() -> Option<Device> {
     Some(device)
 }
 
-/// Returns the device as [`alone`] does if the driver is the simulated one. Otherwise says that the test is not run.
-/// Forgets an error that the context keeps.
+/// Returns [`alone`] on the simulated driver, and clears any error of the context. On a real one, prints that the
+/// test is skipped.
 pub fn simulated_alone() -> Option<Alone> {
     let driver = driver();
     if !driver.is_simulated() {
         println!("not run: it needs the simulated driver, and this is the {driver}");
         return None;
     }
-    // A fault that another test has asked for meets no call of this one.
+    // Taking the lock first ensures that a failure requested by another test cannot hit a call of this one.
     let device = alone();
     let _ = device.ctx.check_err();
     Some(device)
@@ -105,24 +105,24 @@ impl Device {
         self.stream.clone_dtoh(buffer).expect("a download")
     }
 
-    /// Returns `real` on a GPU and `simulated` without.
+    /// Returns `real` on a GPU, and `simulated` otherwise.
     pub fn scaled<T>(&self, real: T, simulated: T) -> T {
         if self.simulated { simulated } else { real }
     }
 
-    /// Returns the counts of live objects, which the simulated driver alone has.
+    /// Returns the counts of live objects. `None` on a real driver.
     pub fn live(&self) -> Option<cuweave_sim::Live> {
         self.simulated.then(|| cuweave_sim::live().expect("counts"))
     }
 
-    /// Seeds the schedules of the simulated driver.
+    /// Seeds the scheduler of the simulated driver.
     pub fn schedule(&self, seed: u64) {
         if self.simulated {
             cuweave_sim::seed(seed).expect("the simulated driver");
         }
     }
 
-    /// Panics if the simulated driver reported something, or a call in a drop failed.
+    /// Panics if the simulated driver has reported a violation, or if a call in a drop has failed.
     pub fn nothing_reported(&self) {
         self.schedule(0);
         self.ctx.check_err().expect("no call in a drop failed");
@@ -150,7 +150,7 @@ pub fn ramp(len: usize) -> Vec<f32> {
     (0..len).map(|i| i as f32).collect()
 }
 
-/// Builds, instantiates and launches a graph without outputs once, and drops it.
+/// Builds and instantiates a graph without outputs, launches it once, and drops it.
 #[macro_export]
 macro_rules! run {
     ($device:expr, $graph:expr) => {{

@@ -1,6 +1,6 @@
-//! Driver calls that fail on request, which the simulated driver does.
+//! Names of driver calls that tests let the simulated driver fail.
 
-/// Calls that order work on streams, and wait for it.
+/// Calls that order work on streams and wait for it.
 pub const ORDER: &[&str] = &[
     "cuStreamIsCapturing",
     "cuStreamWaitEvent",
@@ -15,10 +15,10 @@ pub const ORDER: &[&str] = &[
     "cuGraphExecMemcpyNodeSetParams",
 ];
 
-/// Calls that make contexts current and let captures alone.
+/// Calls that change the current context or the capture mode.
 pub const CURRENT: &[&str] = &["cuCtxGetCurrent", "cuCtxSetCurrent", "cuThreadExchangeStreamCaptureMode"];
 
-/// Calls that load kernels and ask for their properties.
+/// Calls that load kernels and query their properties.
 pub const LOAD: &[&str] = &[
     "cuDeviceGetAttribute",
     "cuLinkCreate_v2",
@@ -31,7 +31,7 @@ pub const LOAD: &[&str] = &[
     "cuFuncGetParamInfo",
 ];
 
-/// Calls that build graphs without memory nodes, update their execs and destroy both.
+/// Calls that build graphs without memory nodes, update their execs, and destroy both.
 pub const GRAPH: &[&str] = &[
     "cuGraphCreate",
     "cuGraphDestroy",
@@ -44,7 +44,8 @@ pub const GRAPH: &[&str] = &[
     "cuGraphExecMemsetNodeSetParams",
 ];
 
-/// `CUDA_ERROR_NOT_SUPPORTED`: no call of the runtime's gives it by itself on the simulated driver.
+/// `CUDA_ERROR_NOT_SUPPORTED`. The simulated driver never returns it for a call of the runtime unless a test
+/// requests it.
 pub const NOT_SUPPORTED: u32 = 801;
 /// `CUDA_ERROR_OUT_OF_MEMORY`
 pub const OUT_OF_MEMORY: u32 = 2;

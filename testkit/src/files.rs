@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of PTX files that NVRTC and Triton made, or that are written by hand. `scripts/corpus.py` adds those of other versions and
-/// architectures.
+/// The folders of PTX files that are made with NVRTC and Triton or written by hand. `scripts/corpus.py` adds files
+/// of other versions and architectures.
 pub const CORPUS: &[&str] =
     &["tests/ptx-corpus/nvrtc", "tests/ptx-corpus/rewrite", "tests/ptx-corpus/triton"];
 
@@ -11,7 +11,7 @@ pub const CORPUS: &[&str] =
 pub const KERNELS: &[&str] =
     &["tests/kernels", "benches/kernels", "examples/kernels", "graph-sim/driver/tests/ptx"];
 
-/// The folders of PTX files of the simulated driver's own tests, with kernels that are wrong on purpose.
+/// The folders of PTX files for the simulated driver's own tests. Some of these kernels are deliberately wrong.
 pub const SIMULATOR: &[&str] = &["graph-sim/benches", "graph-sim/tests"];
 
 /// Returns the root folder of the repository.
@@ -19,7 +19,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a member of the workspace").to_owned()
 }
 
-/// Returns the PTX files in some folders of the repository, sorted by path.
+/// Returns the PTX files in the given folders of the repository, sorted by path.
 pub fn ptx<'f>(folders: impl IntoIterator<Item = &'f &'f str>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for folder in folders {
@@ -31,7 +31,6 @@ pub fn ptx<'f>(folders: impl IntoIterator<Item = &'f &'f str>) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the last part of a path.
 pub fn name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,19 +1,20 @@
-//! Helpers of cuweave's own tests and benchmarks. Not published: what a test needs that no other test has stays with it.
+//! Helpers for cuweave's own tests and benchmarks. Not published. A helper that only one test needs stays in that
+//! test.
 //!
-//! | feature | module | holds |
+//! | feature | module | contents |
 //! |---|---|---|
-//! | | `random` | the one generator of numbers |
+//! | | `random` | the random number generator |
 //! | | `files` | the PTX files of the repository |
-//! | | `process` | tests that run in a process of their own |
-//! | `raw` | `raw` | graphs by bare driver calls |
-//! | `device` | `device` | a context with a stream, alone or shared |
-//! | `device` | `faults` | names of driver calls, each of which fails in turn |
-//! | `device` | `timeline` | the order of work, read from a trace of driver calls |
-//! | `stand_in` | `stand_in` | libraries in the place of NVIDIA's, and what their tests do with them |
+//! | | `process` | tests that run in a separate process |
+//! | `raw` | `raw` | graphs built by direct driver calls |
+//! | `device` | `device` | a context with a stream, exclusive or shared |
+//! | `device` | `faults` | names of driver calls for tests that let each of them fail |
+//! | `device` | `timeline` | the order of work, derived from a trace of driver calls |
+//! | `stand_in` | `stand_in` | stand-ins for NVIDIA's libraries, and how tests control them |
 //! | `traces` | `traces` | traces in the MiniMalloc format, to compare planners on the same input |
-//! | `programs` | `programs` | programs of the compiler's representation, their order and their meaning |
+//! | `programs` | `programs` | programs in the compiler's representation, and the order that they require |
 //!
-//! Helpers panic where a test cannot go on.
+//! Helpers panic if a test cannot continue.
 
 #![deny(unsafe_code)]
 #![allow(missing_docs)]

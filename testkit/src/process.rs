@@ -1,5 +1,7 @@
-//! Tests in a process of their own: an error of the simulated driver breaks its context, its settings are read from the
-//! environment once, and other tests of the process keep memory and modules.
+//! Runs tests in a separate process.
+//!
+//! This is needed because an error of the simulated driver invalidates its context, because its settings are read
+//! from the environment only once, and because other tests of the same process hold memory and modules.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,13 +32,14 @@ macro_rules! assert_snapshot {
     }};
 }
 
-/// Runs an ignored test of this program in a process of its own, with these environment variables. Returns its output.
+/// Runs an ignored test of this program in a separate process, with these environment variables. Returns its
+/// output.
 pub fn apart(test: &str, settings: &[(&str, &str)]) -> String {
     run(&["--exact", test, "--ignored", "--nocapture"], settings, "1 passed")
 }
 
-/// Runs the ignored tests of this program one by one in a process of its own, which looks for libraries in a folder first, with these
-/// environment variables. Returns its output.
+/// Runs all ignored tests of this program in a separate process, one after the other, with these environment
+/// variables. The process looks for libraries in `folder` first. Returns its output.
 pub fn ignored(folder: &Path, settings: &[(&str, &str)]) -> String {
     let path = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
     let path = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
@@ -47,7 +50,8 @@ pub fn ignored(folder: &Path, settings: &[(&str, &str)]) -> String {
     text
 }
 
-/// Runs this program with these arguments and environment variables. Returns its output, which must contain `passed`.
+/// Runs this program with these arguments and environment variables. Returns its output, which must contain
+/// `passed`.
 fn run(arguments: &[&str], settings: &[(&str, &str)], passed: &str) -> String {
     let this = std::env::current_exe().expect("the path of this program");
     let output = Command::new(this).args(arguments).envs(settings.iter().copied()).output().expect("it runs");

@@ -1,4 +1,5 @@
-//! Programs of the compiler's representation, written statement by statement, and what their order has to be.
+//! Programs in the compiler's representation, written statement by statement, and reference results for their
+//! order.
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
@@ -8,7 +9,7 @@ use cuweave_core::ir::{
 use cuweave_core::order::{Regions, Source};
 use cuweave_ptx::poly::Poly;
 
-/// A program that is being written. All lengths and bounds are numbers, and elements have four bytes.
+/// A program under construction. All lengths and bounds are numbers, and elements have four bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     dims: Vector<DimId, u64>,
@@ -18,7 +19,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Returns a program without buffers, whose first lengths and bounds are numbered in this order.
+    /// Returns an empty program whose first lengths and bounds are `dims`, in this order.
     pub fn new(dims: &[u64]) -> Writer {
         Writer { dims: dims.to_vec().into(), ..Writer::default() }
     }
@@ -38,7 +39,7 @@ impl Writer {
         self.buffers.len()
     }
 
-    /// Returns the number of a length or bound.
+    /// Returns the id of a length or bound, which is added if it is new.
     pub fn dim(&mut self, value: u64) -> DimId {
         self.dims.position(|&dim| dim == value).unwrap_or_else(|| self.dims.push(value))
     }
@@ -65,12 +66,12 @@ impl Writer {
         id
     }
 
-    /// Returns an access to the elements from `lo` up to `hi`.
+    /// Returns an access to the elements `lo..hi`.
     pub fn access(&mut self, buffer: BufferId, mode: Mode, (lo, hi): (u64, u64)) -> Access {
         Access { buffer, mode, lo: self.dim(lo), hi: self.dim(hi), relied_on: false }
     }
 
-    /// Adds a statement, ordered by the user after those in `after`.
+    /// Adds a statement, which the user orders after those in `after`.
     pub fn statement(
         &mut self,
         name: &str,
@@ -92,12 +93,12 @@ impl Writer {
         })
     }
 
-    /// Lets a buffer leave the graph.
+    /// Makes a buffer an output of the graph.
     pub fn output(&mut self, buffer: BufferId) {
         self.outputs.push(buffer);
     }
 
-    /// Returns the program, as the macro gives it to the compiler.
+    /// Returns the program in the form in which the macro passes it to the compiler.
     pub fn source(self, name: &str, order: Order, memory: Option<Memory>) -> Source {
         let Writer { dims, buffers, statements, outputs } = self;
         let poisoned = Vector::filled(false, buffers.len());
@@ -116,7 +117,8 @@ impl Writer {
     }
 }
 
-/// Returns true if two statements touch the same element and not both only read it, or both only update it atomically.
+/// Returns true if two statements touch a common element, unless both only read it or both only update it
+/// atomically.
 pub fn conflict(a: &Statement, b: &Statement, dims: &[u64]) -> bool {
     let range = |access: &Access| dims[access.lo.index()]..dims[access.hi.index()];
     a.accesses.iter().any(|one| {
@@ -131,7 +133,8 @@ pub fn conflict(a: &Statement, b: &Statement, dims: &[u64]) -> bool {
     })
 }
 
-/// Returns for each pair of `n` nodes whether a path leads from the first to the second, by Warshall's algorithm.
+/// Returns the transitive closure of a graph with `n` nodes, by Warshall's algorithm: for each pair of nodes, true
+/// if a path leads from the first to the second.
 pub fn closure(n: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
     let mut reach = vec![vec![false; n]; n];
     for &(a, b) in edges {

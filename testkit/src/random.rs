@@ -1,14 +1,14 @@
-//! The generator of random numbers.
+//! The random number generator.
 
-/// A generator of random numbers (xorshift64*): the same seed gives the same numbers on every machine.
+/// A random number generator (xorshift64*). The same seed yields the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
-/// An integer that may bound a random number.
+/// An integer type for bounds of random numbers.
 pub trait Bound: Copy {
-    /// Returns the value as 64 bits. Must not be negative.
+    /// Returns the value as 64 bits. The value must not be negative.
     fn widen(self) -> u64;
-    /// Returns a value that is less than a bound of this type.
+    /// Converts a value that is less than a bound of this type.
     fn narrow(value: u64) -> Self;
 }
 
@@ -28,7 +28,7 @@ macro_rules! bounds {
 bounds! { i32 u32 u64 usize }
 
 impl Random {
-    /// Returns a generator. Seeds that are near each other give sequences that are not alike.
+    /// Returns a generator. Similar seeds yield unrelated sequences.
     pub fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -51,12 +51,12 @@ impl Random {
         T::narrow(self.bits() % end.widen().max(1))
     }
 
-    /// Returns true once in `end` times.
+    /// Returns true with probability 1 / `end`.
     pub fn one_in<T: Bound>(&mut self, end: T) -> bool {
         self.below(end).widen() == 0
     }
 
-    /// Returns one of some values.
+    /// Returns one of the values.
     pub fn of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
@@ -66,7 +66,7 @@ impl Random {
         self.below(2001_u32) as f32 / 1000.0 - 1.0
     }
 
-    /// Returns as many such numbers.
+    /// Returns `count` such numbers.
     pub fn floats(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| self.float()).collect()
     }

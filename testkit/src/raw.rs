@@ -1,7 +1,7 @@
-//! Graphs by bare driver calls.
+//! Graphs built by direct driver calls.
 
 #![allow(unsafe_code)]
-// The macros are for tests, which may call the driver.
+// The macros are for tests, which may call the driver directly.
 #![allow(clippy::new_without_default, clippy::not_unsafe_ptr_arg_deref, clippy::macro_metavars_in_unsafe)]
 
 #[macro_use]

@@ -1,8 +1,8 @@
-//! Libraries in the place of NVIDIA's, for tests on the simulated driver: what their sources share (`driver_calls!`, `Calls`), and what the
-//! tests do with them (`folder`, `Control`).
+//! Stand-ins for NVIDIA's libraries, for tests on the simulated driver.
 //!
-//! Such a library is loaded by its name, so its tests run in a process of their own (`process::ignored`). Its functions `..TestFail`,
-//! `..TestLive` and `..TestTake` are for tests.
+//! `driver_calls!` and `Calls` are for the sources of the stand-ins; `folder` and `Control` are for their tests. A
+//! stand-in is loaded by the name of the real library, so its tests run in a separate process (`process::ignored`).
+//! Its functions `..TestFail`, `..TestLive` and `..TestTake` are for tests.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -12,14 +12,15 @@ use libloading::os::unix::{Library, RTLD_NOW};
 
 /// Returns the address of a function of the driver that the process has loaded.
 pub fn driver_function(name: &CStr) -> *mut c_void {
-    // SAFETY: the driver is loaded already, and is not unloaded.
+    // SAFETY: the driver is already loaded and is never unloaded.
     let driver = unsafe { Library::open(Some("libcuda.so"), RTLD_NOW) }.expect("the driver");
-    // SAFETY: an address is all that is read.
+    // SAFETY: only the address is read.
     let found = unsafe { driver.get::<*mut c_void>(name.to_bytes()) };
     *found.unwrap_or_else(|_| panic!("the driver has no {name:?}"))
 }
 
-/// Declares functions that call the driver: `name = c"symbol"(argument: type, ..);`. They return the driver's code as an error.
+/// Declares functions that call the driver: `name = c"symbol"(argument: type, ..);`. They return a failing code as
+/// an error.
 #[macro_export]
 macro_rules! driver_calls {
     ($($name:ident = $symbol:literal($($arg:ident: $ty:ty),*);)*) => {$(
@@ -39,13 +40,13 @@ driver_calls! {
     capturing = c"cuStreamIsCapturing"(stream: u64, status: *mut u32);
 }
 
-/// Returns true if a stream captures.
+/// Returns true if a stream is capturing.
 pub fn is_capturing(stream: u64) -> bool {
     let mut status = 0;
     capturing(stream, &mut status).is_ok() && status == 1
 }
 
-/// The calls of a library's functions, and the fault that a test asked for.
+/// The calls of a library's functions, and the failure that a test has requested.
 #[derive(Debug, Default)]
 pub struct Calls {
     counts: BTreeMap<String, u32>,
@@ -57,7 +58,7 @@ impl Calls {
         Calls { counts: BTreeMap::new(), fault: None }
     }
 
-    /// Counts a call of a function. Returns the status that it has to fail with, if the test asked for that.
+    /// Counts a call of a function. Returns the status to fail with, if a test has requested it.
     pub fn enter(&mut self, name: &str) -> Option<u32> {
         let count = self.counts.entry(name.to_owned()).or_default();
         *count += 1;
@@ -67,26 +68,26 @@ impl Calls {
         }
     }
 
-    /// Lets the `nth` call of a function from now on fail with a status; 0 is none.
+    /// Lets the `nth` next call of a function fail with a status. 0 requests no failure.
     ///
     /// # Safety
     ///
-    /// `name` must be a text of C.
+    /// `name` must be a C string.
     pub unsafe fn fail(&mut self, name: *const c_char, nth: u32, status: u32) {
         self.counts.clear();
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
         self.fault = Some((name, nth, status));
     }
 
-    /// Returns a line for each function, `count NAME NUMBER`, and counts from 0.
+    /// Returns a line `count NAME NUMBER` for each function, and resets the counts.
     pub fn take(&mut self) -> Vec<String> {
         let counts = std::mem::take(&mut self.counts);
         counts.iter().map(|(name, count)| format!("count {name} {count}")).collect()
     }
 }
 
-/// Receives a line.
+/// A callback that receives a line.
 pub type Hear = extern "C" fn(data: *mut c_void, start: *const u8, bytes: usize);
 
 /// Passes lines on to a test.
@@ -94,7 +95,8 @@ pub fn pass(lines: &[String], hear: Hear, data: *mut c_void) {
     lines.iter().for_each(|line| hear(data, line.as_ptr(), line.len()));
 }
 
-/// Returns a folder with the library `libcuweave_testkit_KIND.so`, which cargo builds beside the program, under these names.
+/// Returns a folder that contains the library `libcuweave_testkit_KIND.so`, which cargo builds next to the program,
+/// under the given names.
 pub fn folder(kind: &str, names: &[&str]) -> PathBuf {
     let this = std::env::current_exe().expect("the path of this program");
     let file = this.with_file_name(format!("libcuweave_testkit_{kind}.so"));
@@ -108,7 +110,7 @@ pub fn folder(kind: &str, names: &[&str]) -> PathBuf {
     folder
 }
 
-/// The functions of a library that are the test's.
+/// The functions of a stand-in that are for tests.
 #[derive(Debug)]
 pub struct Control {
     library: Library,
@@ -116,35 +118,35 @@ pub struct Control {
 }
 
 extern "C" fn hear(data: *mut c_void, start: *const u8, bytes: usize) {
-    // SAFETY: the list of `take`, and the text of a line.
+    // SAFETY: `data` is the list that `take` passes, and the bytes are the text of a line.
     let (lines, text) =
         unsafe { (&mut *data.cast::<Vec<String>>(), std::slice::from_raw_parts(start, bytes)) };
     lines.push(String::from_utf8_lossy(text).into_owned());
 }
 
 impl Control {
-    /// Opens the library `libNAME.so`, whose functions for tests begin with `prefix`.
+    /// Opens the library `libNAME.so`. The names of its test functions begin with `prefix`.
     pub fn open(name: &str, prefix: &'static str) -> Control {
         // SAFETY: the library has no initialisers.
         let library = unsafe { Library::open(Some(format!("lib{name}.so")), RTLD_NOW) };
         Control { library: library.expect("the library of the tests"), prefix }
     }
 
-    /// Returns a function.
+    /// Returns a test function.
     ///
     /// # Safety
     ///
-    /// `F` must be the type of the function of that name, without its prefix.
+    /// `F` must be the type of the function with that name, which is given without the prefix.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> F {
         let name = format!("{}{name}", self.prefix);
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { *self.library.get::<F>(name.as_bytes()).expect("a function of the tests") }
     }
 
-    /// Lets the `nth` call of a function from now on fail with a status; 0 is none.
+    /// Lets the `nth` next call of a function fail with a status. 0 requests no failure.
     pub fn fail(&self, name: &str, nth: u32, status: u32) {
         let name = CString::new(name).expect("a name");
-        // SAFETY: all these libraries have this function.
+        // SAFETY: all stand-ins have this function.
         (unsafe { self.function::<extern "C" fn(*const c_char, u32, u32)>("Fail") })(
             name.as_ptr(),
             nth,
@@ -152,13 +154,13 @@ impl Control {
         );
     }
 
-    /// Returns the number of objects that live.
+    /// Returns the number of live objects.
     pub fn live(&self) -> u64 {
         // SAFETY: as above.
         (unsafe { self.function::<extern "C" fn() -> u64>("Live") })()
     }
 
-    /// Returns the lines since the last time.
+    /// Returns the lines since the last call.
     pub fn take(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         // SAFETY: as above.
@@ -168,7 +170,7 @@ impl Control {
     }
 }
 
-/// Returns the functions of lines `count NAME NUMBER`, each with the number of its calls. Other lines are left out.
+/// Returns the number of calls of each function from the lines `count NAME NUMBER`. Other lines are ignored.
 pub fn counts(lines: &[String]) -> Vec<(String, u32)> {
     let count = |line: &String| {
         let (name, count) = line.strip_prefix("count ")?.split_once(' ')?;

@@ -1,18 +1,18 @@
-//! The order of work, read from the driver calls that a program made on the simulated driver.
+//! The order of work, derived from the driver calls that a program made on the simulated driver.
 //!
-//! Each piece of work has a vector clock: the number of operations of each stream that it comes after. Streams pass theirs on by events,
-//! by the rules of the legacy default stream, and by the host, which waits for events, streams and contexts. Launches of
-//! one exec are behind each other.
+//! Each piece of work has a vector clock: for each stream, the number of preceding operations. Clocks pass between
+//! streams by events, by the rules of the legacy default stream, and by the host when it waits for events, streams
+//! or contexts. Launches of the same exec are ordered.
 
 use std::collections::BTreeMap;
 
 use cuweave_sim::Call;
 
-/// A stream: its handle, and the thread where that is another stream on each.
+/// A stream: its handle, and the thread for a per-thread default stream.
 type Stream = (u64, u64);
 type Clock = BTreeMap<Stream, u64>;
 
-/// Work in a stream, or something that the host does.
+/// Work in a stream, or an action of the host.
 #[derive(Debug, Clone)]
 pub struct Work {
     pub name: String,
@@ -51,7 +51,7 @@ impl Work {
     }
 }
 
-/// The argument that is the stream of the work.
+/// Returns the index of the argument that is the stream.
 fn stream_of(name: &str) -> Option<usize> {
     Some(match name {
         "cuGraphLaunch" | "cuMemFreeAsync" => 1,
@@ -108,11 +108,11 @@ impl State {
         clock
     }
 
-    /// Applies a call. Returns the work that it gives.
+    /// Applies a call. Returns the work that it submits.
     fn call(&mut self, call: &Call) -> Option<Work> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let argument = |at: usize| call.arguments[at];
-        // A failed free or unload ends the object all the same; other failed calls have no effect.
+        // These calls release the object even if they fail. Other failed calls have no effect.
         let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost" | "cuMemUnmap");
         if call.result != 0 && !ends {
             return None;
@@ -157,7 +157,7 @@ impl State {
         None
     }
 
-    /// Returns the work of a call that gives it to a stream.
+    /// Returns the work that a call submits to a stream.
     fn stream_work(&mut self, call: &Call) -> Option<Work> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let at = stream_of(name)?;
@@ -179,18 +179,18 @@ impl State {
     }
 }
 
-/// Returns the work that calls have given, in the order of the calls.
+/// Returns the work that the calls submit, in the order of the calls.
 pub fn of(calls: &[Call]) -> Vec<Work> {
     let mut state = State::default();
     calls.iter().filter_map(|call| state.call(call)).collect()
 }
 
-/// The work that one function gave.
+/// Returns the work of one driver function.
 pub fn named<'w>(work: &'w [Work], name: &str) -> Vec<&'w Work> {
     work.iter().filter(|work| work.name == name).collect()
 }
 
-/// Keeps the driver calls of some work, and returns the order that they give.
+/// Traces the driver calls of `work` and returns their order.
 pub fn trace<T>(work: impl FnOnce() -> T) -> (T, Vec<Work>) {
     cuweave_sim::take_trace().expect("a trace");
     cuweave_sim::trace(true).expect("a trace");

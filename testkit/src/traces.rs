@@ -1,12 +1,13 @@
 //! Traces in the MiniMalloc format, to compare allocators on the same input.
 //!
-//! A header names the columns: `id,lower,upper,size`, each row is a buffer that lives in `[lower, upper)`. Optional:
-//! `alignment`; `hint` (read, not used); `gaps`, spans separated by spaces in which the buffer holds nothing
-//! (`lower-upper`) or only a part of itself (`lower-upper@from:to`); `offset`, a placement to compare with. The older
-//! spelling of the columns (`buffer` or `buffer_id`, `begin` or `start`, and `end`, which is inclusive) is read too.
+//! The header names the columns: `id,lower,upper,size`. Each row is a buffer that is live in `[lower, upper)`.
+//! Optional columns are `alignment`; `hint` (ignored); `gaps`, a list of intervals separated by spaces in which the
+//! buffer holds nothing (`lower-upper`) or only a part of itself (`lower-upper@from:to`); and `offset`, a placement
+//! to compare with. The older names of the columns are accepted, too: `buffer` or `buffer_id`, `begin` or `start`,
+//! and `end`, which is inclusive.
 //!
-//! A part held during a gap keeps its bytes from others; for sharing it counts as the whole buffer, for the bound as
-//! the part.
+//! A part that is held during a gap is not available to other buffers. For sharing, it counts as the whole buffer;
+//! for the bound, it counts as the part.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::{Bound, Conflicts, MOST_BYTES, Problem, Rank};
 use serde::Deserialize;
 
-/// The maximum number of rows of a trace: conflicts are a square matrix.
+/// The maximum number of rows of a trace. Conflicts are stored as a square matrix.
 pub const MOST_ROWS: usize = 65_536;
 
 /// A row: a buffer.
@@ -24,30 +25,30 @@ pub struct Row {
     pub id: String,
     /// The first time of its live range.
     pub lower: i64,
-    /// The first time after its live range.
+    /// The end of its live range (exclusive).
     pub upper: i64,
     /// Its size in bytes.
     pub size: u64,
     /// The alignment of its offset.
     pub alignment: u64,
-    /// The parts of its live range in which it holds fewer bytes.
+    /// The intervals of its live range in which it holds fewer bytes.
     pub gaps: Vec<Gap>,
-    /// The offset given by the file.
+    /// The offset given in the file.
     pub offset: Option<u64>,
 }
 
-/// A part of a live range in which the buffer holds only `held` bytes.
+/// An interval of a live range in which the buffer holds only `held` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// Its first time.
     pub lower: i64,
-    /// The first time after it.
+    /// Its end (exclusive).
     pub upper: i64,
-    /// The bytes still held.
+    /// The number of bytes that are still held.
     pub held: u64,
 }
 
-/// A line of a file, with the columns in both spellings.
+/// A line of a file, with the columns under both names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
@@ -70,7 +71,7 @@ struct Record {
 ///
 /// # Errors
 ///
-/// The first fault, with its line or its buffer.
+/// Returns the first problem, with its line or its buffer.
 pub fn read(text: &str) -> Result<Vector<Rank, Row>, String> {
     let mut rows: Vector<Rank, Row> = Vector::new();
     let mut seen = BTreeSet::new();
@@ -115,7 +116,7 @@ fn row(record: Record) -> Result<Row, String> {
     Ok(row)
 }
 
-/// The first time after, where the file gives the last time of all.
+/// Returns the exclusive end, if the file's ends may be inclusive.
 fn last(at: i64, inclusive: bool) -> Result<i64, String> {
     at.checked_add(i64::from(inclusive)).ok_or_else(|| format!("`{at}` overflows"))
 }
@@ -151,7 +152,8 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
     Ok(Gap { lower, upper, held })
 }
 
-/// Returns the placement problem of a trace. Its bound is the maximum number of bytes live at one time.
+/// Returns the placement problem of a trace. Its bound is the maximum number of bytes that are live at the same
+/// time.
 #[must_use]
 pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
     let (mut cliques, mut bound) = sweep(rows);
@@ -170,7 +172,8 @@ pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
     Problem { sizes, aligns, conflicts, begins, cliques, bound }
 }
 
-/// Returns the changes of held bytes: the time, the buffer, and the bytes that it holds from then on. Sorted by time.
+/// Returns the changes of held bytes: the time, the buffer, and the bytes that it holds from then on. Sorted by
+/// time.
 fn events(rows: &Vector<Rank, Row>) -> Vec<(i64, Rank, u64)> {
     let mut events = Vec::new();
     for (b, row) in rows.enumerate() {
@@ -184,12 +187,13 @@ fn events(rows: &Vector<Rank, Row>) -> Vec<(i64, Rank, u64)> {
         }
         events.push((row.upper, b, 0));
     }
-    // The sort is stable: of two events of one buffer at one time the later one holds.
+    // The sort is stable: of two events of a buffer at the same time, the later one counts.
     events.sort_by_key(|&(at, ..)| at);
     events
 }
 
-/// Sweeps over time. Returns the maximal sets of buffers that are live at one time, and the one that holds the most bytes.
+/// Sweeps over time. Returns the maximal sets of buffers that are live at the same time, and the set that holds the
+/// most bytes.
 fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
     let events = events(rows);
     let mut held = Vector::filled(0u64, rows.len());
@@ -222,13 +226,13 @@ fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
     (cliques, bound)
 }
 
-/// Checks offsets against the rows by the definition: pair by pair, apart from the problem.
+/// Checks offsets against the rows, pair by pair and independently of the placement problem.
 ///
 /// # Errors
 ///
-/// The first fault.
+/// Returns the first problem.
 pub fn check(rows: &Vector<Rank, Row>, offsets: &Vector<Rank, u64>, total: u64) -> Result<(), String> {
-    // The parts of a live range in which the buffer holds bytes.
+    // The intervals of a live range in which the buffer holds bytes.
     let spans = |row: &Row| {
         let mut spans = Vec::new();
         let mut from = row.lower;
@@ -304,7 +308,7 @@ mod tests {
         assert_eq!(read("id,lower,upper,size,hint\na,-5,3,4,-1\n").unwrap()[Rank::from_u32(0)].lower, -5);
     }
 
-    /// The example of the format's authors: 12 bytes are enough.
+    /// The example from the format's authors, where 12 bytes suffice.
     #[test]
     fn the_small_example() {
         let rows = read("id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n").unwrap();
@@ -317,9 +321,10 @@ mod tests {
 
     #[test]
     fn gaps_alignments_and_nothing() {
-        // b fits into a's gap; c into the part that d does not hold, for the bound only.
+        // b fits into a's gap. c fits into the part that d does not hold, but only in the bound.
         let rows = read(
-            "id,lower,upper,size,alignment,gaps\na,0,9,8,1,3-6\nb,3,6,8,1,\nc,12,14,8,8,\nd,10,20,8,8,12-14@0:2\ne,5,5,99,1,\n",
+            "id,lower,upper,size,alignment,gaps\na,0,9,8,1,3-6\nb,3,6,8,1,\nc,12,14,8,8,\nd,10,20,8,8,12-14@0:2\n\
+             e,5,5,99,1,\n",
         )
         .unwrap();
         let problem = problem(&rows);

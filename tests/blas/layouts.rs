@@ -1,5 +1,5 @@
-//! Products of every layout: orders, leading dimensions, batches, strides, α and β, bias and activation, k = 0 and α = 0, and lines
-//! that end before a vector does.
+//! Products in every layout: element orders, leading dimensions, batches, strides, α and β, bias and activation, k
+//! = 0 and α = 0, and rows that end in the middle of a vector.
 
 use cuweave::blas::{Blas, Product, matmul, matmul_bias, matmul_bias_into, matmul_into};
 use cuweave::prelude::*;
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// A matrix of so many rows and columns: true for row-major, the leading dimension, and the elements of a member.
+/// A stored matrix: true for row-major, the leading dimension, and the elements of a batch member.
 struct Stored {
     row_major: bool,
     leading: u32,
@@ -39,7 +39,7 @@ fn stored(random: &mut Random, rows: u32, columns: u32, gaps: bool) -> Stored {
     Stored { row_major, leading, extent }
 }
 
-/// Returns a product of stored matrices, begun in column-major order or in row-major order.
+/// Returns a product of stored matrices. `column_major` selects the constructor.
 fn described([m, n, k]: [u32; 3], matrices: &[Stored; 3], column_major: bool) -> Product {
     let begun = if column_major { Product::column_major(m, n, k) } else { Product::row_major(m, n, k) };
     let mut product = begun;
@@ -51,7 +51,7 @@ fn described([m, n, k]: [u32; 3], matrices: &[Stored; 3], column_major: bool) ->
     product.lda(matrices[0].leading).ldb(matrices[1].leading).ldc(matrices[2].leading)
 }
 
-/// Returns the case of a product of stored matrices, with α = 1, β = 0 and no activation.
+/// Returns the reference case for stored matrices, with α = 1, β = 0 and no activation.
 fn case(
     product: Product,
     sizes: [u32; 3],
@@ -77,7 +77,7 @@ fn case(
     }
 }
 
-/// Returns a random product, for `matmul_into` with gaps in c and with β.
+/// Returns a random product. With `into`, it is for `matmul_into`, with gaps in c and with β.
 pub fn random_case(random: &mut Random, into: bool) -> Case {
     let size = |random: &mut Random| [1, 2, 3, 8, 17, 33][random.below(6) as usize];
     let [m, n] = [size(random), size(random)];
@@ -103,7 +103,8 @@ pub fn random_case(random: &mut Random, into: bool) -> Case {
     }
 }
 
-/// Returns products whose leading dimensions are multiples of 8 elements, and whose lines and memory end before such a multiple.
+/// Returns products whose leading dimensions are multiples of 8 elements, but whose rows and memory end before such
+/// a multiple.
 fn padded_cases(sizes: &[[u32; 3]]) -> Vec<Case> {
     let mut cases = Vec::new();
     for &[m, n, k] in sizes {
@@ -190,7 +191,7 @@ macro_rules! random {
                 device.nothing_reported();
             }
 
-            /// NaN and infinity in a and b where α is 0, and in c where β is 0: in the type of the sums.
+            /// NaN and infinity in a and b are ignored if α is 0, and in c if β is 0.
             #[test]
             fn nothing_is_read_that_is_scaled_by_zero() {
                 let device = alone();
@@ -223,7 +224,7 @@ macro_rules! random {
                 device.nothing_reported();
             }
 
-            /// A tool that checks accesses sees vectors that are read or written beyond the memory.
+            /// A memory checker detects vectors that are read or written beyond the memory.
             #[test]
             fn lines_that_end_before_a_vector_does() {
                 let device = alone();

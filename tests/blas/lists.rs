@@ -1,4 +1,5 @@
-//! Products over lists of operands, in place of batches by arrays of pointers: side by side, each with scratch of its own.
+//! Products over lists of operands, which replace batches by pointer arrays: they run concurrently, each with its
+//! own scratch.
 
 use cuweave::blas::{Blas, Product, matmul};
 use cuweave::prelude::*;
@@ -29,7 +30,7 @@ fn products_over_lists_stand_side_by_side() {
     let a: Vec<Vec<f32>> = (0..count as u64).map(|i| values(p.a_len(), i)).collect();
     let b: Vec<Vec<f32>> = (0..count as u64).map(|i| values(p.b_len(), 50 + i)).collect();
     let da: Vec<_> = a.iter().map(|a| device.upload(a)).collect();
-    // The order of the operands is not that of their addresses, and one of them is used twice.
+    // The operands are not in the order of their addresses, and one of them is used twice.
     let db: Vec<_> = b.iter().map(|b| device.upload(b)).collect();
     let at = |i: usize| if i == 0 { 1 } else { count - 1 - i };
     let mut dc: Vec<_> = (0..count).map(|_| device.zeros::<f32>(p.c_len() as usize)).collect();

@@ -1,6 +1,7 @@
-//! Products of `cuweave::blas` in graphs, against products in `f64`: by cuBLAS where it can be loaded, else by kernels of cuweave's.
+//! Products of `cuweave::blas` in graphs, compared with products in `f64`. They run with cuBLAS if it can be
+//! loaded, and otherwise with cuweave's own kernels.
 
-// The call of `own` is declared with `unsafe`.
+// The call in `own` is declared with `unsafe`.
 #![allow(unsafe_code)]
 
 #[cfg(target_os = "linux")]

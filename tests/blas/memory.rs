@@ -1,4 +1,4 @@
-//! Planned scratch of products: what may run side by side never shares it, what is in order does.
+//! Planned scratch of products: concurrent products never share it, ordered ones do.
 
 use cuweave::ArenaPool;
 use cuweave::blas::{Blas, Product, gemm, matmul};
@@ -7,7 +7,7 @@ use cuweave_testkit::device::{Device, alone};
 
 use crate::support::{Number, blas, values};
 
-/// A product that is cut along k: few elements of many terms.
+/// A product that is split along k: few elements with many terms each.
 const M: u32 = 8;
 const N: u32 = 16;
 const BRANCHES: u32 = 16;
@@ -79,13 +79,13 @@ fn branches_that_cut_k_have_scratch_of_their_own() {
     let device = alone();
     let blas = blas(&device);
     let (m, n, k) = device.scaled((64u32, 64u32, 65_536u32), (M, N, 1024));
-    // Each branch has the same a, times a number of its own.
+    // Each branch has the same a, multiplied by its own number.
     let (one, b) = (values::<f32>((m * k).into(), 1), values::<f32>((k * n).into(), 2));
     let factor = |branch: u32| 1.0 + branch as f32 / 16.0;
     let a: Vec<f32> = (0..BRANCHES).flat_map(|branch| one.iter().map(move |a| a * factor(branch))).collect();
     let (da, db) = (device.upload(&a), device.upload(&b));
     let mut dc = device.zeros::<f32>((BRANCHES * m * n) as usize);
-    // The scratch of one product, then of as many side by side.
+    // The scratch of one product, and of all concurrent ones.
     let mut planned = [0; 2];
     for (at, count) in [1, BRANCHES].into_iter().enumerate() {
         let graph = branches(&device.ctx, m, n, k, count, &blas, &da, &db, &mut dc).expect("it builds");

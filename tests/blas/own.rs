@@ -1,4 +1,4 @@
-//! A call of the test's own through the handle of cuBLAS.
+//! A user-defined call through the cuBLAS handle.
 
 use cuweave::blas::{Blas, gemm};
 use cuweave::error::CallFault;
@@ -9,7 +9,7 @@ use cuweave_testkit::device::alone;
 use crate::support::blas;
 use crate::triangular::solve;
 
-/// Two systems side by side, and a product behind them.
+/// Two concurrent triangular systems, and a product after them.
 #[cuweave::graph]
 fn systems(m: u32, n: u32, blas: &Blas, a: &[f32; m * m], x: &mut [f32; 2 * m * n], c: &mut [f32; n * n]) {
     solve(&blas, &a, &mut x[..m * n], m, n);
@@ -22,7 +22,7 @@ fn the_handle_is_lent_to_calls_of_the_user() {
     let device = alone();
     let blas = blas(&device);
     let (m, n) = (2u32, 3u32);
-    // Columns of a: (2, 1) and (0, 4); solutions of three right-hand sides.
+    // The columns of a are (2, 1) and (0, 4); there are three right-hand sides.
     let a = device.upload(&[2.0f32, 1.0, 0.0, 4.0]);
     let right = [2.0f32, 5.0, 4.0, 10.0, 0.0, 4.0];
     let mut x = device.upload(&[right, right].concat());

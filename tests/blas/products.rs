@@ -1,4 +1,4 @@
-//! `gemm` and `gemv` of all types.
+//! `gemm` and `gemv` with all element types.
 
 use cuweave::blas::{Blas, Product, gemm, gemv, matmul};
 use cuweave::prelude::*;
@@ -7,14 +7,15 @@ use half::{bf16, f16};
 
 use crate::support::{Case, blas, upload, values};
 
-/// A graph with one `gemm` and one `gemv`, and the test of it, for each pair of element types.
+/// For each pair of element types, a graph with one `gemm` and one `gemv`, and its test.
 macro_rules! plain {
     ($($name:ident: $factor:ty, $result:ty;)*) => {$(
         mod $name {
             use super::*;
 
             #[cuweave::graph]
-            fn product(m: u32, n: u32, k: u32, blas: &Blas, a: &[$factor; m * k], b: &[$factor; k * n], c: &mut [$result; m * n]) {
+            fn product(m: u32, n: u32, k: u32, blas: &Blas, a: &[$factor; m * k], b: &[$factor; k * n],
+                c: &mut [$result; m * n]) {
                 gemm(&blas, &a, &b, &mut c, m, n, k);
             }
 

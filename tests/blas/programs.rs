@@ -1,4 +1,4 @@
-//! Products among kernels, batches, lanes, loops, choices and calls; threads and drop orders.
+//! Products together with kernels, batches, lanes, loops, choices and calls; also threads and drop orders.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ fn layer(
     add[per_item(rows * d)](&x, &h, &mut out, rows * d);
 }
 
-/// A model of `layers` layers, the even ones called twice if `twice`, with 4 branches behind them, which are batched
-/// and joined.
+/// A model of `layers` layers, followed by 4 branches, which are batched and joined. If `twice`, the even layers
+/// are called twice.
 #[cuweave::graph]
 fn model(
     d: u32,
@@ -87,7 +87,8 @@ fn products_in_loops_choices_and_calls() {
         let calls = layers + if twice { layers.div_ceil(2) } else { 0 };
         let report = graph.report();
         assert_eq!(report.calls, (calls + 4) as usize);
-        // One fused kernel a layer, the chains in front of the branches' products as one, and a batch of four launches behind them.
+        // One fused kernel for each layer, one for the chains before the branches' products, and a batch of four
+        // launches after these.
         assert_eq!((report.kernels, report.batches.len()), ((calls + 2) as usize, 1), "{report}");
         let dot = graph.dot();
         assert!(dot.contains("layer") && dot.contains("matmul"), "{dot}");
@@ -129,7 +130,7 @@ fn steps(d: u32, n: u32, blas: &Blas, w: &[f32; d * d], x: &mut [f32; d]) {
 fn threads_build_with_one_handle() {
     let device = alone();
     let blas = blas(&device);
-    // A permutation: x moves on by one place.
+    // A permutation that shifts x by one position.
     let d = 6u32;
     let w: Vec<f32> = (0..d * d).map(|at| if (at / d + 1) % d == at % d { 1.0 } else { 0.0 }).collect();
     std::thread::scope(|scope| {
@@ -171,7 +172,7 @@ fn the_handle_may_go_in_any_order() {
         assert_eq!(device.download(&exec.args().x), [1.0, 2.0]);
         drop(exec.into_args());
     }
-    // Borrowed, and the exec is forgotten while it runs: the drop of the handle waits.
+    // Borrowed operands, and an exec that is forgotten while it runs: the drop of the handle must wait.
     let blas = blas(&device);
     let x = device.upload(&[1.0f32, 2.0]);
     let mut exec = steps(&device.ctx, 2, 3, &blas, w, x).expect("it builds").instantiate().expect("ok");
@@ -181,7 +182,7 @@ fn the_handle_may_go_in_any_order() {
     device.nothing_reported();
 }
 
-/// Sums the products of several layers' parts in place.
+/// Accumulates the products of several layers' parts in place.
 #[cuweave::graph]
 fn accumulated(
     m: u32,
@@ -209,7 +210,7 @@ fn accumulated(
 fn products_add_to_what_is_there() {
     let device = alone();
     let blas = blas(&device);
-    // Odd sizes: the parts of a and b lie at addresses that are aligned to their elements alone.
+    // Odd sizes: the parts of a and b are only aligned to their elements.
     let (m, n, k, parts) = (5u32, 3u32, 7u32, 4u32);
     let (a, b) = (values::<f32>((parts * m * k).into(), 1), values::<f32>((parts * k * n).into(), 2));
     let (da, db, mut dc) = (device.upload(&a), device.upload(&b), device.upload(&[f32::NAN; 15]));
@@ -234,7 +235,7 @@ fn products_add_to_what_is_there() {
     device.nothing_reported();
 }
 
-/// A layer of a perceptron: x + relu(x · up + bias) · down.
+/// A perceptron layer: x + relu(x · up + bias) · down.
 #[cuweave::arguments]
 struct Layer {
     d: u32,

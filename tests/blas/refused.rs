@@ -1,4 +1,4 @@
-//! Products that cannot be: errors of the build that name the statement.
+//! Invalid products: the build returns an error that names the statement.
 
 use cuweave::Error;
 use cuweave::blas::{Blas, Product, gemm, matmul, matmul_bias, matmul_into};
@@ -123,7 +123,7 @@ fn interleaved_heads_are_no_overlap() {
     let blas = blas(&device);
     let [a, b] = [device.upload(&[1.0f32; 12]), device.upload(&[2.0f32; 12])];
     let mut c = device.upload(&[7.0f32; 12]);
-    // Two heads of 3 columns, side by side in rows of 6.
+    // Two heads of 3 columns each, next to each other in rows of 6.
     let product = Product::row_major(2, 3, 1).ldc(6).batch_strided(2, 2, 3, 3);
     let mut exec =
         written(&device.ctx, product, &blas, &a, &b, &mut c).expect("ok").instantiate().expect("ok");

@@ -1,4 +1,4 @@
-//! Matrices, their products in `f64`, and the comparison.
+//! Matrices, reference products in `f64`, and the comparison.
 
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use cuweave::blas::{Blas, Element, Product};
@@ -7,9 +7,9 @@ use half::{bf16, f16};
 
 /// An element type of the tests.
 pub trait Number: Element + DeviceRepr + std::fmt::Debug {
-    /// The distance from 1 to the next number.
+    /// The difference between 1 and the next larger number.
     const EPSILON: f64;
-    /// The least number above 0.
+    /// The smallest positive number.
     const LEAST: f64;
 
     fn of(value: f64) -> Self;
@@ -39,14 +39,14 @@ numbers! {
     bf16: 1.0 / 128.0, f32::MIN_POSITIVE as f64, bf16::from_f64, bf16::to_f64;
 }
 
-/// Returns the products that the device has: cuBLAS if it can be loaded.
+/// Returns the products of the device, with cuBLAS if it can be loaded.
 pub fn blas(device: &Device) -> Blas {
     let blas = Blas::new(&device.ctx).expect("products");
     println!("cuBLAS: {:?}", blas.cublas_version());
     blas
 }
 
-/// Returns numbers between -1 and 1, others for each seed, that the element type has.
+/// Returns exactly representable numbers between -1 and 1, which depend on the seed.
 pub fn values<T: Number>(len: u64, seed: u64) -> Vec<T> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -58,7 +58,7 @@ pub fn values<T: Number>(len: u64, seed: u64) -> Vec<T> {
     (0..len).map(|_| next()).collect()
 }
 
-/// A matrix in memory: element (i, j) of a member is at `member * stride + i * row + j * column`.
+/// A matrix in memory: element (i, j) of a batch member is at `member * stride + i * row + j * column`.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     pub row: u64,
@@ -72,7 +72,7 @@ impl Layout {
     }
 }
 
-/// A product with its layouts, for the reference.
+/// A product with its layouts, for the reference computation.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub product: Product,
@@ -82,7 +82,7 @@ pub struct Case {
     pub alpha: f64,
     pub beta: f64,
     pub activation: Activation,
-    /// True if c is row-major: a bias then has an element for each column.
+    /// True if c is row-major. A bias then has one element per column.
     pub row_major: bool,
     /// True if factors of `f32` may be rounded to TF32.
     pub tf32: bool,
@@ -109,7 +109,7 @@ impl Activation {
 }
 
 impl Case {
-    /// Returns the case of row-major matrices without gaps.
+    /// Returns the case of contiguous row-major matrices.
     pub fn row_major(m: u32, n: u32, k: u32) -> Case {
         let line = |length: u32| Layout { row: length.into(), column: 1, stride: 0 };
         Case {
@@ -125,12 +125,13 @@ impl Case {
         }
     }
 
-    /// Returns the case with other factors α and β.
+    /// Returns the case with different factors α and β.
     pub fn scaled(self, alpha: f64, beta: f64) -> Case {
         Case { product: self.product.alpha(alpha).beta(beta), alpha, beta, ..self }
     }
 
-    /// Returns the error that the documentation of the module allows for an element, of this sum of magnitudes.
+    /// Returns the error bound from the module's documentation, for an element whose terms have this sum of
+    /// magnitudes.
     fn bound<T: Number, C: Number>(&self, blas: &Blas, size: f64, expected: f64) -> f64 {
         let double = T::EPSILON < 1e-10;
         let sums = if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
@@ -146,7 +147,7 @@ impl Case {
         summed + 2.0 * C::EPSILON * size + activated + if self.tf32 { size / 512.0 } else { 0.0 }
     }
 
-    /// Checks a result against the product in `f64`, and that elements between those of the product stayed.
+    /// Compares a result with the product in `f64`, and checks that elements in gaps are unchanged.
     pub fn check<T: Number, C: Number>(
         &self,
         blas: &Blas,
@@ -156,7 +157,7 @@ impl Case {
     ) {
         let [m, n, k] = self.sizes;
         let [la, lb, lc] = &self.layouts;
-        // Factors that are scaled by 0 are not read.
+        // Factors that are multiplied by 0 are not read.
         let terms = if self.alpha == 0.0 { 0 } else { k };
         let mut touched = vec![false; after.len()];
         for member in 0..self.batch {
@@ -193,7 +194,7 @@ impl Case {
     }
 }
 
-/// Uploads values, at least one.
+/// Uploads values; at least one element is allocated.
 pub fn upload<T: Number>(device: &Device, values: &[T]) -> CudaSlice<T> {
     if values.is_empty() { device.upload(&[T::of(f64::NAN)]) } else { device.upload(values) }
 }

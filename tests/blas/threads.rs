@@ -1,4 +1,4 @@
-//! Handles that are made and dropped on one thread while another captures.
+//! Handles that are created and dropped on one thread while another thread captures.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,7 +11,7 @@ use cuweave_testkit::device::alone;
 
 use crate::support::blas;
 
-/// Says that a capture runs, and waits for an answer.
+/// Announces that a capture is in progress, and waits for an answer.
 struct Meeting {
     capturing: Mutex<Sender<()>>,
     answered: Mutex<Receiver<()>>,

@@ -1,4 +1,4 @@
-//! Budgets around conditions on the device and within their bodies.
+//! Budgets with device-side conditionals, around them and within their bodies.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
@@ -52,7 +52,7 @@ fn budgets_hold_around_and_within_bodies() {
     }
 }
 
-/// Bodies and what stands beside them, where a budget must choose for each body as a whole.
+/// Bodies and concurrent statements, where a budget must order each body as a whole.
 #[cuweave::graph(memory = "arena", budget = bytes)]
 fn straddled(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; n], z: &mut [u32; n], flag: &mut [u32; 1]) {
     let c = alloc::<u32>(n);
@@ -122,7 +122,7 @@ fn a_budget_orders_a_body_as_a_whole() {
     assert!(error.contains("below the floor") && error.contains("4096 bytes"), "{error}");
 }
 
-/// While the body runs, one of the temporaries outside is in use, whichever it is.
+/// Whichever temporary is outside, one is in use while the body runs.
 #[cuweave::graph(memory = "arena", budget = bytes)]
 fn tight(n: u32, bytes: u64, x: &mut [u32; n], y: &mut [u32; 2 * n], z: &[u32; n], flag: &[u32; 1]) {
     let c = alloc::<u32>(n);

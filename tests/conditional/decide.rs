@@ -1,4 +1,4 @@
-//! The kernels of random conditions, and the function that they compute.
+//! The kernels of random conditionals, and the function that they compute.
 
 use cuweave::prelude::*;
 

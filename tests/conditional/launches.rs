@@ -1,5 +1,5 @@
-//! Launches in bodies of conditions on the device: batched, fused, overlapped and in lanes, with the results of the launches as they
-//! are written.
+//! Launches in bodies of device-side conditionals: batched, fused, overlapped and in lanes. The results must equal
+//! those of the launches as written.
 
 use cuweave::prelude::*;
 use cuweave::report::{Report, WhyApart};
@@ -39,7 +39,8 @@ macro_rules! in_every_form {
     };
 }
 
-/// Runs all forms on several schedules, and returns their reports. `launch` returns the report of a form and what it computed.
+/// Runs all forms on several schedules and returns their reports. `launch` returns the report and the results of a
+/// form.
 macro_rules! each_form {
     ($name:ident, $device:ident, $expected:expr, |$form:ident| $launch:expr) => {{
         let expected = $expected;
@@ -122,7 +123,7 @@ in_every_form!(beside(n: u32, x: &mut [u32; 4 * n], one: &[u32; 1], other: &[u32
     }
 });
 
-/// All four launches begin at the same time, but in two bodies: one node would run all of them, or none.
+/// All four launches start at the same time, but in two bodies: a single node would run all of them or none.
 #[test]
 fn launches_in_bodies_side_by_side_stay_apart() {
     let device = alone();
@@ -159,7 +160,7 @@ in_every_form!(chains_beside(n: u32, x: &mut [u32; 4 * n], one: &[u32; 1], other
     }
 });
 
-/// The same with chains of two launches: each body has a stack of its own.
+/// The same with chains of two launches: each body has its own stack.
 #[test]
 fn chains_in_bodies_side_by_side_stay_apart() {
     let device = alone();
@@ -217,7 +218,7 @@ fn launches_one_after_another_in_an_arm_become_one() {
             });
         assert_eq!((written.kernels, written.fused.len()), (7, 0), "{written}");
         for report in [fused, everything] {
-            // No chain reaches out of its arm.
+            // No chain extends beyond its arm.
             assert_eq!(report.kernels, 3, "{report}");
             let lengths: Vec<usize> = report.fused.iter().map(Vec::len).collect();
             assert_eq!(lengths, [4, 2], "{report}");
@@ -226,7 +227,7 @@ fn launches_one_after_another_in_an_arm_become_one() {
     }
 }
 
-/// One kernel on buffers that share nothing: in two arms, in two other bodies, and outside.
+/// One kernel on disjoint buffers: in two arms, in two other bodies, and outside.
 #[cuweave::graph]
 fn separate(n: u32, x: &mut [u32; 6 * n], one: &[u32; 1], two: &[u32; 1], three: &[u32; 1]) {
     mix[per_item(n)](&mut x[..n], 1, n);
@@ -275,7 +276,7 @@ fn a_batch_crosses_no_border() {
     }
 }
 
-/// The launches behind two conditions do not begin at one time.
+/// The launches after the two conditionals start at different times.
 #[cuweave::graph]
 fn behind(n: u32, x: &mut [u32; n], y: &mut [u32; n], one: &mut [u32; 1], two: &mut [u32; 1]) {
     while one {
@@ -394,7 +395,7 @@ fn many_branches_in_a_body_stand_in_lanes() {
     }
 }
 
-/// Every kind of conditional node, with launches that become one in each body.
+/// Every kind of conditional node, with launches that are merged in each body.
 #[cuweave::graph]
 fn everything(
     n: u32,
@@ -434,7 +435,7 @@ fn everything(
     }
 }
 
-/// Returns the elements of `x` and `y` behind a launch.
+/// Returns the elements of `x` and `y` after a launch.
 fn meaning(by: u32, which: u32, turns: u32) -> ([u32; 4], u32) {
     let (mut x, mut y) = ([7u32; 4], 9);
     for _ in 0..turns {
@@ -456,7 +457,7 @@ fn meaning(by: u32, which: u32, turns: u32) -> ([u32; 4], u32) {
 fn has_the_nodes_of_its_version() {
     let device = alone();
     let version = std::env::var("CUWEAVE_SIM_VERSION").unwrap_or_default();
-    // The loop, the arms of the `match`, the arms of the `if`.
+    // The loop, the arms of the `match`, and the arms of the `if`.
     let nodes = match version.as_str() {
         "12.4" => 1 + 3 + 2,
         "12.8" | "12.9" => 1 + 1 + 2,
@@ -470,7 +471,7 @@ fn has_the_nodes_of_its_version() {
             let graph =
                 everything(&device.ctx, N, 3, &mut x, &mut y, &which_arm, &mut turns).expect("it builds");
             let report = graph.report();
-            // A setter for each statement, and that behind the loop.
+            // A setter kernel for each statement, and one at the end of the loop body.
             assert_eq!((report.conditions, report.setters), (nodes, 4), "{version}: {report}");
             assert!(report.batches.len() >= 2, "{report}");
             let mut exec = graph.instantiate().expect("it instantiates");
@@ -495,8 +496,8 @@ fn the_version_of_the_driver_decides_about_nodes() {
     }
 }
 
-/// Each call fails once: the graph is built with the launches as they are written, or the error names the call. A setter that fails
-/// leaves the exec as it was, or broken, and never with wrong values.
+/// Lets each call fail once: either the graph is built with the launches as written, or the error names the call.
+/// If a setter fails, the exec is unchanged or broken, but never has wrong values.
 #[test]
 fn every_call_around_bodies_with_batches_may_fail() {
     let Some(device) = simulated_alone() else { return };
@@ -519,7 +520,7 @@ fn every_call_around_bodies_with_batches_may_fail() {
                 Ok::<_, cuweave::Error>(report)
             })();
             let left = cuweave_sim::clear_faults().expect("the simulated driver");
-            // The context keeps an error of a call whose failure nobody was told.
+            // The context keeps an error that was not returned to anyone.
             let _ = device.ctx.check_err();
             match &ran {
                 Ok(report) => {

@@ -1,4 +1,4 @@
-//! Conditions on the device: one test at a time, by the lock of `cuweave_testkit::device::alone`.
+//! Device-side conditionals. One test runs at a time, by the lock of `cuweave_testkit::device::alone`.
 
 mod budgets;
 mod builder;

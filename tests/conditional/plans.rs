@@ -1,4 +1,4 @@
-//! Plans, budgets, setters, library calls and failures around conditions on the device.
+//! Memory plans, budgets, setters, library calls and failures with device-side conditionals.
 
 #![allow(unsafe_code)]
 
@@ -54,7 +54,7 @@ fn exclusive_arms_take_the_bytes_of_the_largest() {
     let report = graph.report();
     let plan = report.plan.clone().expect("there is a plan");
     assert_eq!((plan.planned, plan.antichain, plan.optimal), (2 * ONE, 2 * ONE, true), "{report}");
-    // The arm that needs most, with both halves of `c` in use.
+    // The arm that needs most: both halves of `c` are in use.
     assert_eq!(plan.antichain_arms, ["match which: 1"]);
     assert!(report.to_string().contains("bound 8 KiB in `match which: 1`, floor"), "{report}");
     assert!((1..=3).contains(&report.conditions) && report.setters == 1, "{report}");
@@ -65,7 +65,7 @@ fn exclusive_arms_take_the_bytes_of_the_largest() {
         assert!(dot.contains(&format!("label=\"match which: {arm}\"")), "{dot}");
     }
     assert!(dot.contains("subgraph cluster_2"), "{dot}");
-    // The launches of the other arms are fused, and their temporaries have no memory.
+    // The launches of the other arms are fused, so their temporaries need no memory.
     assert!(svg.contains("<title>c, match which: 1 · 8 KiB at 0 · "), "{svg}");
     assert!(svg.contains("; 3 buffers more in registers alone") && !svg.contains("<title>a, "), "{svg}");
     let mut exec = graph.instantiate().expect("it instantiates");
@@ -98,7 +98,7 @@ fn what_a_loop_uses_is_in_use_in_all_of_it() {
     for seed in 0..5 {
         device.schedule(seed);
         let (mut x, mut again) = (device.upload(&vec![5u32; N as usize]), device.upload(&[3u32]));
-        // A fused chain would leave its temporaries out.
+        // A fused chain would need no memory for its temporaries.
         cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
         let graph = in_use(&device.ctx, N, &mut x, &mut again).expect("it builds");
         let plan = graph.report().plan.expect("there is a plan");
@@ -148,7 +148,7 @@ fn setters_reach_bodies() {
     device.nothing_reported();
 }
 
-/// out = x; the scratch is used on the way.
+/// out = x, by way of scratch.
 #[cuweave::call]
 unsafe fn by_way_of_scratch(
     stream: &CallStream,
@@ -205,7 +205,7 @@ fn library_calls_stand_in_bodies() {
     }
 }
 
-/// Enqueues a function of the host.
+/// Enqueues a host function.
 #[cuweave::call]
 unsafe fn calls_back(stream: &CallStream, x: &[u32; n], n: u32) -> Result<(), cudarc::driver::DriverError> {
     unsafe extern "C" fn nothing(_: *mut std::ffi::c_void) {}
@@ -286,7 +286,7 @@ fn joins_of_many_have_a_hub_in_their_body() {
     }
 }
 
-/// A mixture of experts of unequal sizes on one token: each arm has the activations of its own hidden size.
+/// A mixture of experts of unequal sizes for one token: each arm has activations of its own hidden size.
 #[cuweave::graph(memory = "arena")]
 fn experts(d: u32, tokens: u32, x: &mut [u32; tokens * d], expert: &[u32; 1]) {
     let n = tokens * d;
@@ -350,7 +350,7 @@ fn four_arms_take_less_than_a_third_of_separate_allocations() {
         let graph = experts(&device.ctx, d, tokens, &mut x, &which).expect("it builds");
         let report = graph.report();
         let plan = report.plan.clone().expect("there is a plan");
-        // All three of the first arm; 2 + 2 + 4; 8 + 4; 6 + 6.
+        // All three temporaries of the first arm; 2 + 2 + 4; 8 + 4; 6 + 6.
         let (separate, largest) = (12 + 8 + 12 + 12, 12);
         assert_eq!(
             (plan.planned, plan.antichain, plan.optimal),
@@ -452,7 +452,7 @@ fn conditions_that_share_nothing_run_beside_each_other() {
         device.schedule(seed);
         let [mut x, mut y] = [7u32, 8].map(|word| device.upload(&vec![word; N as usize]));
         let (one, two) = (device.upload(&[1u32]), device.upload(&[1u32]));
-        // A fused chain would leave its temporaries out.
+        // A fused chain would need no memory for its temporaries.
         cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
         let graph = beside(&device.ctx, N, &mut x, &mut y, &one, &two).expect("it builds");
         let plan = graph.report().plan.expect("there is a plan");
@@ -466,7 +466,7 @@ fn conditions_that_share_nothing_run_beside_each_other() {
     }
 }
 
-/// An edge leads across the border of a body by a name, out of a call, and by a resource of the caller's.
+/// Edges across the border of a body: by a name, out of a call, and by a resource of the caller.
 #[cuweave::graph]
 fn named(n: u32, x: &mut [u32; n], y: &mut [u32; n], z: &mut [u32; n], flag: &[u32; 1]) {
     let first = mix[per_item(n)](&mut x, 1, n);

@@ -1,4 +1,5 @@
-//! Programs with conditions as users write them: operands of all forms, nesting, names, limits, calls and handed-over buffers.
+//! Programs with conditionals as users write them: all forms of operands, nesting, names, limits, calls and buffers
+//! that are handed over.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;

@@ -1,4 +1,4 @@
-//! Random programs of nested conditions on the device against plain Rust, on several schedules.
+//! Random programs of nested device-side conditionals, compared with plain Rust on several schedules.
 
 use crate::decide::*;
 use cuweave::prelude::*;
@@ -8,7 +8,7 @@ use cuweave_testkit::process::apart;
 const N: usize = 8;
 const LAUNCHES: usize = 3;
 
-/// Compares a graph function with its meaning.
+/// Compares a graph function with its plain Rust function.
 macro_rules! agrees {
     ($program:ident, $meaning:ident, $text:literal) => {{
         let device = alone();

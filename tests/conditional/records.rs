@@ -1,4 +1,4 @@
-//! Conditions on fields of records and elements of lists, through real PTX, against plain Rust.
+//! Conditionals on fields of records and elements of lists, with real PTX, compared with plain Rust.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
@@ -19,7 +19,7 @@ fn step(x: u32, by: u32) -> u32 {
 #[cuweave::arguments]
 struct State {
     n: u32,
-    /// Chosen when the graph is built.
+    /// Decided when the graph is built.
     more: bool,
     active: &mut [u32; 1],
     kind: &[u32; 1],

@@ -1,4 +1,4 @@
-//! Conditions on the device: `if`, `while` and `match` on buffers, through real PTX, against plain Rust.
+//! Device-side conditionals: `if`, `while` and `match` on buffers, with real PTX, compared with plain Rust.
 
 use crate::decide::*;
 use cuweave::prelude::*;
@@ -6,8 +6,8 @@ use cuweave_testkit::device::alone;
 
 const N: usize = 40;
 
-/// Runs a program on several schedules with a buffer of `N` elements and a decision, and compares the first element of the buffer
-/// and the decision with what a function computes.
+/// Runs a program on several schedules with a buffer of `N` elements and a decision. Compares the first element of
+/// the buffer and the decision with the result of a function.
 macro_rules! agrees {
     ($program:ident, $decisions:expr, $meaning:expr) => {{
         let device = alone();
@@ -57,7 +57,7 @@ fn an_if_runs_its_body_where_the_flag_is_not_0() {
 fn either(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     let h = alloc::<u32>(n);
     if flag {
-        // The other arm does not run all the same.
+        // Check that the other arm does not run, too.
         fill(&mut flag, 0);
         mixed[per_item(n)](&x, &mut h, 2, n);
     } else {

@@ -1,5 +1,6 @@
-//! The kernels that set conditions: one of four parameters where a statement has one handle and small values, a larger one elsewhere.
-//! Each form of a statement chooses the arm that Rust would, whatever the value of the operand is.
+//! The kernels that set conditions. A small one with four parameters is used for statements with one handle and
+//! small values, and a larger one otherwise. Each kind of statement must choose the same arm as Rust, for every
+//! value of the operand.
 
 #![allow(unsafe_code)]
 
@@ -45,7 +46,7 @@ fn either(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-/// The first arm runs where the flag is 0.
+/// The first arm runs if the flag is 0.
 #[cuweave::graph]
 fn turned(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     if !flag {
@@ -66,7 +67,7 @@ fn small(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-/// No arm runs for other values.
+/// For other values, no arm runs.
 #[cuweave::graph]
 fn some(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     match flag {
@@ -76,7 +77,7 @@ fn some(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-/// One arm alone has statements: that of all values that are not listed.
+/// Only the arm for all unlisted values has statements.
 #[cuweave::graph]
 fn others(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     match flag {
@@ -85,7 +86,7 @@ fn others(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-/// 16 has no place in the table.
+/// 16 is outside of the table.
 #[cuweave::graph]
 fn sixteen(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     match flag {
@@ -104,7 +105,7 @@ fn large(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-/// As many arms and values as there can be.
+/// The maximum number of arms and values.
 #[cuweave::graph]
 fn most(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     match flag {
@@ -141,7 +142,7 @@ fn counted(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     }
 }
 
-/// The values of the operand: all of the table, those around it, and those whose place in it would overflow.
+/// Values of the operand: all of the table, those next to it, and those whose index would overflow.
 const VALUES: [u32; 28] = [
     0,
     1,
@@ -173,7 +174,7 @@ const VALUES: [u32; 28] = [
     u32::MAX,
 ];
 
-/// Returns the names of the kernels that set conditions in the graphs that kernels were added to, with the number of their nodes.
+/// Returns the number of nodes of each condition-setting kernel, by name, in the graphs that kernels were added to.
 fn setters(calls: &[cuweave_sim::Call]) -> BTreeMap<String, usize> {
     let adds = calls.iter().filter(|call| call.name.starts_with("cuGraphAddKernelNode"));
     let graphs: BTreeSet<u64> = adds.map(|call| call.arguments[1]).collect();
@@ -182,12 +183,13 @@ fn setters(calls: &[cuweave_sim::Call]) -> BTreeMap<String, usize> {
         let graph = std::ptr::with_exposed_provenance_mut::<sys::CUgraph_st>(graph as usize);
         let mut nodes = vec![null_mut(); 100];
         let mut count = nodes.len();
-        // SAFETY: the graph is alive, and its nodes are fewer than the list is long.
+        // SAFETY: the graph is alive and has fewer nodes than the list has room for.
         unsafe { sys::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) }.result().expect("its nodes");
         for &node in &nodes[..count] {
             let mut params = MaybeUninit::<sys::CUDA_KERNEL_NODE_PARAMS>::zeroed();
             let mut name = std::ptr::null();
-            // SAFETY: the node is alive; the parameters are read only if the call, which fails for other nodes, has written them.
+            // SAFETY: the node is alive. The parameters are only read if the call has written them; it fails for
+            // other nodes.
             let name = unsafe {
                 if sys::cuGraphKernelNodeGetParams_v2(node, params.as_mut_ptr()).result().is_err() {
                     continue;
@@ -203,7 +205,8 @@ fn setters(calls: &[cuweave_sim::Call]) -> BTreeMap<String, usize> {
     names
 }
 
-/// Runs a program with each value, and compares an element with that of a function of it. The conditions are set by these kernels.
+/// Runs a program with each value and compares an element with the result of a function. The given kernels must set
+/// the conditions.
 macro_rules! chooses {
     ($program:ident, $setters:expr, $meaning:expr) => {{
         let device = alone();
@@ -240,7 +243,7 @@ macro_rules! chooses {
 #[ignore = "run by the test below, with each version"]
 fn each_value_chooses_its_arm() {
     let version = std::env::var("CUWEAVE_SIM_VERSION").unwrap_or_default();
-    // Arms that are bodies of one node have one handle.
+    // If the arms are bodies of one node, they share a handle.
     let of_two = if version.starts_with("12") { LARGE } else { SMALL };
     let of_many = if version == "12.4" { LARGE } else { SMALL };
     chooses!(only, [(SMALL, 1)], |flag| if flag != 0 { step(7, 1) } else { 7 });
@@ -274,7 +277,7 @@ fn each_value_chooses_its_arm() {
         0 | 2 | 4 | 6 | 8 | 10 | 12 | 14 => step(7, flag / 2 + 1),
         _ => step(7, 9),
     });
-    // In front of the loop, and behind its body.
+    // One before the loop, and one at the end of its body.
     chooses!(again, [(SMALL, 2)], |flag| (0..flag / 16 % 3).fold(7, |x, _| step(x, 1)));
     chooses!(counted, [(COUNTS, 2)], |flag| (0..(flag / 16 % 3).min(1)).fold(7, |x, _| step(x, 1)));
 }
@@ -291,7 +294,8 @@ fn each_version_sets_conditions_by_the_kernel_of_its_nodes() {
     }
 }
 
-/// The kernels in front of the loop, behind its body, and in front of both decisions in it follow one launch each.
+/// The kernels before the loop, at the end of its body, and before both decisions in it each follow a single
+/// launch.
 macro_rules! following {
     ($(#[$attribute:meta] $name:ident;)*) => {$(
         #[$attribute]
@@ -334,7 +338,7 @@ fn follows_means(mut x: u32, mut flag: u32) -> (u32, u32) {
     (step(x, 7), flag)
 }
 
-/// A memset of the records of the loop inside comes behind the first launch, too.
+/// A memset of the inner loop's counters also follows the first launch.
 #[cuweave::graph]
 fn holds_a_counted_loop(n: u32, x: &mut [u32; n], flag: &mut [u32; 1]) {
     mix[per_item(n)](&mut x, 1, n);

@@ -1,4 +1,5 @@
-//! The turns of loops with a limit: read after launches, by labels and paths, through calls, arms, outer loops and unrolled ones.
+//! The iterations of loops with a limit: read after launches, by labels and paths, through calls, arms, outer loops
+//! and unrolled ones.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ macro_rules! limited {
                 mixed[per_item(n)](&t, &mut h, 3, n);
                 count_down[(1, 1)](&mut go);
             }
-            // The counter's bytes are others' by now.
+            // By now, the counter's bytes belong to another buffer.
             let late = alloc::<u32>(n);
             fill(&mut late, 0xffff_ffff);
             mixed[per_item(n)](&late, &mut x, 1, n);
@@ -58,7 +59,7 @@ fn a_limit_is_hit_or_not() {
     let device = alone();
     macro_rules! check {
         ($($program:ident)*) => {$(
-            // The limit is not hit by a loop whose last turn is the last that it wants.
+            // A loop that stops by itself in its last allowed iteration does not count as limited.
             for (wanted, expected) in [(0u32, (1, 0, 0)), (4, (1, 0, 4)), (5, (1, 0, 5)), (6, (1, 1, 5)), (99, (1, 1, 5))] {
                 for seed in 0..3 {
                     device.schedule(seed);
@@ -72,7 +73,7 @@ fn a_limit_is_hit_or_not() {
                     assert_eq!(exec.turns_solve().expect("turns").at_most, 5);
                     assert_eq!(numbers(exec.turns("solve")), expected);
                     assert_eq!(numbers(exec.turns_never()), (1, 0, 0));
-                    // The last launch counts, and not the sum of all: what is left of the turns.
+                    // Only the last launch counts, with the remaining iterations.
                     exec.launch(&device.stream).expect("a launch");
                     let left = u64::from(wanted.saturating_sub(5));
                     assert_eq!(numbers(exec.turns_solve()), (1, u64::from(left > 5), left.min(5)), "{wanted}");
@@ -118,7 +119,7 @@ fn inner(n: u32, x: &mut [u32; n], go: &mut [u32; 1]) {
 
 #[cuweave::graph]
 fn nested(n: u32, steps: u32, which: &[u32; 1], outer: &mut [u32; 1], x: &mut [u32; n], go: &mut [u32; 4]) {
-    // In a body that runs several times: sums over all entries.
+    // If a body runs several times, the numbers are sums over all entries.
     while outer {
         let own = alloc::<u32>(1);
         fill(&mut own, 5);
@@ -129,7 +130,7 @@ fn nested(n: u32, steps: u32, which: &[u32; 1], outer: &mut [u32; 1], x: &mut [u
         }
         count_down[(1, 1)](&mut outer);
     }
-    // In one arm of several.
+    // In one of several arms.
     match which {
         0 => {
             inner(n, &mut x, &mut go[..1]);
@@ -139,7 +140,7 @@ fn nested(n: u32, steps: u32, which: &[u32; 1], outer: &mut [u32; 1], x: &mut [u
         }
         _ => {}
     }
-    // In a loop that the build unrolls, and by a path of calls.
+    // In a loop that is unrolled at build time, and through a path of calls.
     for i in 0..steps {
         let own = alloc::<u32>(1);
         fill(&mut own, 2 + i);
@@ -166,15 +167,15 @@ fn entries_add_up_in_bodies_and_turns() {
             exec.launch(&device.stream).expect("a launch");
             let times = u64::from(outer);
             assert_eq!(numbers(exec.turns_often()), (times, times, 2 * times));
-            // Two calls of one path: the sum of both.
+            // Two calls with the same path: their sum.
             let called = [(1, 1, 3), (1, 0, 1), (0, 0, 0)][which as usize];
             assert_eq!(numbers(exec.turns("inner.turns")), called);
-            // Flags of 2, 3, 4: 2, 3 and 3 turns, of which the limit ends the last.
+            // With flags of 2, 3 and 4, the loop has 2, 3 and 3 iterations; the limit ends the last.
             let of_turn: Vec<_> = (0..3).map(|i| numbers(exec.turns(&format!("inner[{i}].turns")))).collect();
             assert_eq!(of_turn, [(1, 0, 2), (1, 0, 3), (1, 1, 3)]);
-            // One loop in the source: its turns add up.
+            // It is one loop in the source, so its iterations add up.
             assert_eq!(numbers(exec.turns_each()), (3, 0, 1));
-            // No other entry, with the outer loop over: zeros, and not the numbers of the launch before.
+            // The loop is not entered again: the numbers are zero, not those of the previous launch.
             exec.launch(&device.stream).expect("a launch");
             assert_eq!(numbers(exec.turns_often()), (0, 0, 0));
             let error = exec.turns("turns").expect_err("it is in calls").to_string();
@@ -195,7 +196,7 @@ fn unnamed(n: u32, x: &mut [u32; n], one: &mut [u32; 1], two: &mut [u32; 1]) {
     while two {
         mix[per_item(n)](&mut x, 2, n);
     }
-    // A label without a limit is a name in reports.
+    // A label without a limit is only a name in reports.
     'down: while two {
         count_down[(1, 1)](&mut two);
     }
@@ -221,7 +222,7 @@ fn loops_of_one_name_are_told_apart() {
     device.nothing_reported();
 }
 
-/// A read waits for the launch, on another thread and while the stream of the launch captures.
+/// Reading waits for the launch, even on another thread and while the stream of the launch captures.
 #[test]
 fn a_read_waits_for_the_last_launch() {
     let device = alone();
@@ -264,7 +265,7 @@ fn returning(n: u32, go: &mut [u32; 1], again: &mut [u32; 1]) -> [u32; n] {
 /// The line of the first call in `returning`.
 const CALLED: u32 = line!() - 5;
 
-/// The exec is borrowed as long as its output lives.
+/// The exec is borrowed while its output lives.
 #[test]
 fn an_output_tells_the_turns_of_its_launch() {
     let device = alone();

@@ -15,7 +15,7 @@ pub enum Kind {
     Atomic,
     /// By value.
     Scalar,
-    /// By value, of so many bytes with such an alignment.
+    /// By value, with this size and alignment in bytes.
     Aggregate(u64, u64),
 }
 
@@ -23,7 +23,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Parameter {
     pub kind: Kind,
-    /// The primitive type of the scalar or of the elements; empty for an aggregate.
+    /// The primitive type of the scalar or of the elements. Empty for an aggregate.
     pub ty: &'static str,
 }
 
@@ -34,7 +34,7 @@ pub struct Entry {
     pub parameters: Vec<Parameter>,
     /// `.reqntid`
     pub required: Option<[u32; 3]>,
-    /// `.maxntid`, multiplied out.
+    /// `.maxntid`, as the product of its numbers.
     pub most: Option<u32>,
     /// `.reqnctapercluster`
     pub cluster: Option<[u32; 3]>,
@@ -42,9 +42,9 @@ pub struct Entry {
     pub dynamic_shared: bool,
 }
 
-/// Returns the entries of a file, and the names of those without a possible declaration: an aggregate or a buffer holds addresses,
-/// or textures are used.
-/// `declared` returns the parameters of a kernel that are pointers in addition to those that the analysis finds.
+/// Returns the entries of a file, and the names of those that cannot be declared, because an aggregate or a buffer
+/// holds addresses, or because textures are used. `declared` returns those parameters of a kernel that are pointers
+/// although the analysis does not find them.
 pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
     let mut analysis = Analysis::new(&module);
@@ -86,7 +86,7 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
     Ok((entries, left))
 }
 
-/// Returns true for a kernel that no declaration fits, since it or a function that it calls uses textures or surfaces.
+/// Returns true if the kernel cannot be declared, because it or a function that it calls uses textures or surfaces.
 fn uses_textures(module: &ptx::Module<'_>, entry: &Function<'_>) -> bool {
     let textures = ["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
     let (mut seen, mut at) = (vec![entry], 0);

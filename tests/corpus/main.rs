@@ -1,7 +1,8 @@
-//! All PTX of this repository through the public interface: a program declares the entries of every file by its PTX,
-//! writes a crate with a graph function for each, and launches each once on the simulated driver, without a report.
+//! Runs all PTX of this repository through the public interface. The test generates a crate that declares the
+//! entries of every file and has a graph function for each. The crate launches each graph once on the simulated
+//! driver, which must not report anything.
 //!
-//! `CORPUS_ONLY=name` keeps the kernels whose file and name contain that.
+//! `CORPUS_ONLY=name` selects the kernels whose file and name contain `name`.
 
 mod entries;
 mod program;
@@ -16,7 +17,8 @@ use std::time::Instant;
 use program::File;
 use sizes::Sizes;
 
-/// The folders of PTX files. `tests/kernels/bad` has no valid ones; files that fail to load are in `runtime_load.rs`.
+/// The folders of PTX files. `tests/kernels/bad` has no valid files, and `runtime_load.rs` tests the files that
+/// fail to load.
 const FOLDERS: [&str; 9] = [
     "tests/ptx-corpus/nvrtc",
     "tests/ptx-corpus/rewrite",
@@ -63,11 +65,11 @@ fn every_entry_is_declared_compiled_and_launched() {
     }
 }
 
-/// A launch that the program makes.
+/// A launch by the generated program.
 struct Launched {
     /// The file and the entry.
     name: String,
-    /// The kind of report that it must cause.
+    /// The kind of report that is expected.
     report: Option<String>,
 }
 
@@ -140,7 +142,7 @@ fn compile(root: &Path, files: &[File]) -> PathBuf {
     target.join("debug").join(format!("corpus{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// Writes a file if its contents differ, so that unchanged files are not compiled again.
+/// Writes a file if its contents changed, so that unchanged files are not recompiled.
 fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|before| before == text) {
         return;
@@ -155,12 +157,12 @@ struct Outcome {
     done: usize,
     /// Launches with the expected report.
     reported: usize,
-    /// Entries that the simulator refuses to run, by the reason.
+    /// Entries that the simulator refuses to run, by reason.
     refused: BTreeMap<String, Vec<String>>,
     faults: Vec<String>,
 }
 
-/// Runs the program; after an entry that broke the context, again from the next one on.
+/// Runs the program. After an entry that broke the context, runs it again from the next one on.
 fn run(binary: &Path, launches: &[Launched]) -> Outcome {
     let driver = cuweave_sim::library_folder().expect("the simulated driver");
     let mut outcome = Outcome::default();
@@ -181,7 +183,7 @@ fn run(binary: &Path, launches: &[Launched]) -> Outcome {
     outcome
 }
 
-/// Reads the program's output, and returns the number of the entry after the last.
+/// Reads the program's output. Returns the number of the next entry.
 fn read(said: &str, launches: &[Launched], outcome: &mut Outcome) -> usize {
     let mut parts: Vec<(usize, Vec<&str>)> = Vec::new();
     for line in said.lines() {
@@ -199,7 +201,7 @@ fn read(said: &str, launches: &[Launched], outcome: &mut Outcome) -> usize {
 }
 
 impl Outcome {
-    /// Counts the launch of an entry by the output during it.
+    /// Evaluates the launch of an entry by the output during the launch.
     fn count(&mut self, launched: &Launched, lines: &[&str], at: usize) {
         let done = lines.contains(&format!("done {at}").as_str());
         let reports: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("cuweave-sim: ")).collect();

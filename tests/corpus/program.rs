@@ -1,4 +1,4 @@
-//! The text of a crate that declares the entries of many files, and launches each of them once in a graph.
+//! Generates the crate that declares the entries of many files and launches each in a graph.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use super::entries::{Entry, Kind, Parameter};
 use super::sizes::Size;
 
-/// Bytes of each buffer.
+/// The size of each buffer in bytes.
 pub const BYTES: u64 = 1 << 17;
 
-/// A file, its entries, and the launch of each.
+/// A file, its entries, and their launches.
 pub struct File {
     pub path: PathBuf,
     /// Its path in the repository.
@@ -34,7 +34,7 @@ pub fn manifest(root: &str) -> String {
     )
 }
 
-/// Returns the crate without its modules: the helpers of launches, and the loop over all of them.
+/// The root file of the crate without its modules: the helpers for launches, and the loop over all launches.
 const MAIN: &str = r#"
 use std::error::Error;
 use std::sync::Arc;
@@ -75,7 +75,8 @@ fn main() {
 }
 "#;
 
-/// The source of the crate, as files below `src`: a module for each PTX file, so that they are compiled side by side.
+/// Returns the sources of the crate, as files below `src`. Each PTX file has its own module, so that they compile
+/// in parallel.
 pub fn sources(files: &[File]) -> Vec<(String, String)> {
     let mut main = String::from("#![allow(unused, non_snake_case, non_camel_case_types)]\n");
     let mut all = String::new();
@@ -94,7 +95,12 @@ pub fn sources(files: &[File]) -> Vec<(String, String)> {
     }
     main.push_str(MAIN);
     for (size, align) in aggregates {
-        writeln!(main, "#[repr(C, align({align}))]\n#[derive(Clone, Copy)]\npub struct Bytes{size}Align{align}(pub [u8; {size}]);").unwrap();
+        writeln!(
+            main,
+            "#[repr(C, align({align}))]\n#[derive(Clone, Copy)]\npub struct Bytes{size}Align{align}(pub \
+            [u8; {size}]);"
+        )
+        .unwrap();
         writeln!(main, "unsafe impl DeviceRepr for Bytes{size}Align{align} {{}}").unwrap();
     }
     let list = "static ALL: &[(&str, fn(&Device) -> Result<(), Box<dyn Error>>)]";
@@ -103,7 +109,7 @@ pub fn sources(files: &[File]) -> Vec<(String, String)> {
     sources
 }
 
-/// The declarations of one file, and a graph function and a launch for each.
+/// Returns the declarations of a file, and a graph function and a launch for each.
 fn module(file: &File) -> String {
     let mut text = String::from("use cuweave::prelude::*;\nuse crate::*;\n\n");
     writeln!(text, "#[cuweave::kernels({:?})]", file.path.display().to_string()).unwrap();
@@ -135,7 +141,7 @@ fn elements(parameter: &Parameter) -> u64 {
     BYTES / bytes
 }
 
-/// The type of a parameter: of the kernel, or of the graph function.
+/// Returns the type of a parameter, for the kernel or for the graph function.
 fn declared(parameter: &Parameter, kernel: bool) -> String {
     let (ty, len) = (parameter.ty, elements(parameter));
     match (&parameter.kind, kernel) {
@@ -163,7 +169,8 @@ fn graph(text: &mut String, at: usize, entry: &Entry, size: &Size) {
     let config = match size.shared {
         0 => format!("({grid}, {block})"),
         bytes => format!(
-            "cuweave::cudarc::driver::LaunchConfig {{ grid_dim: {grid}, block_dim: {block}, shared_mem_bytes: {bytes} }}"
+            "cuweave::cudarc::driver::LaunchConfig {{ grid_dim: {grid}, block_dim: {block}, shared_mem_bytes: \
+             {bytes} }}"
         ),
     };
     writeln!(text, "\n#[cuweave::graph]\nfn graph{at}({}) {{", list.join(", ")).unwrap();

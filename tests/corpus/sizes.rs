@@ -1,4 +1,5 @@
-//! The configurations of launches: from the block directives of the PTX, and from `sizes.txt` for kernels that need more.
+//! Launch configurations: from the block directives of the PTX, and from `sizes.txt` for kernels with other
+//! requirements.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +10,17 @@ use super::entries::Entry;
 pub struct Size {
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Dynamic shared memory, in bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
     /// The value of integer parameters.
     pub integer: i64,
-    /// The value of a number, or of each element of a buffer, by parameter; 0 if absent.
+    /// The value of a floating-point parameter, or of each element of a buffer, by parameter; 0 if absent.
     pub values: BTreeMap<usize, i64>,
-    /// The kind of report that the launch must cause.
+    /// The kind of report that is expected.
     pub report: Option<String>,
 }
 
-/// The contents of `sizes.txt`, by the names of kernels.
+/// The contents of `sizes.txt`, by kernel name.
 pub struct Sizes(BTreeMap<String, Vec<(String, String)>>);
 
 impl Sizes {
@@ -38,12 +39,12 @@ impl Sizes {
         Sizes(lines.map(words).collect())
     }
 
-    /// Returns the names of the kernels in it.
+    /// Returns the names of the kernels in the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Returns the parameters of a kernel that are pointers, for PTX that does not show it.
+    /// Returns the parameters of a kernel that are pointers although its PTX does not show it.
     pub fn pointers(&self, name: &str) -> Vec<usize> {
         let settings = self.0.get(name).into_iter().flatten();
         let said = settings.filter(|(key, _)| key == "pointers").flat_map(|(_, value)| value.split(','));

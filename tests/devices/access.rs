@@ -1,4 +1,4 @@
-//! The access of devices to each other's memory, and the checks of what may stand on which device.
+//! Access between the memories of devices, and the checks of which statement may be on which device.
 
 use cuweave::Error;
 use cuweave::prelude::*;
@@ -6,14 +6,14 @@ use cuweave::prelude::*;
 use crate::programs::kernels::{axpy, scale};
 use crate::support::{N, contexts, ramp, silent, streams, with_devices};
 
-/// Reads `x`, wherever it is, on device 1.
+/// Reads `x` on device 1, wherever it is stored.
 #[cuweave::graph(devices = 2)]
 fn reads(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     #[on(1)]
     axpy[per_item(n)](2.0, &x, &mut out, n);
 }
 
-/// Copies `x` to device 1 first.
+/// Copies `x` to device 1 before reading it.
 #[cuweave::graph(devices = 2)]
 fn fetches(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     #[on(1)]
@@ -34,7 +34,7 @@ fn a_kernel_reads_memory_of_a_peer() {
 fn read_through() {
     let contexts = contexts();
     let streams = streams(&contexts);
-    // Memory of a pool, and memory that belongs to the context.
+    // Memory from a pool, and memory that belongs to the context.
     let x = ramp(&streams[0], N, 0.0);
     let mut out = ramp(&streams[1], N, 0.0);
     let mut exec = reads(&contexts, N, &x, &mut out).expect("it builds").instantiate().expect("an exec");
@@ -67,7 +67,7 @@ fn not_peers() {
         "{text}"
     );
     assert!(text.contains("device 1 has no access to memory of device 0"), "{text}");
-    // The driver copies through the host.
+    // The driver copies by way of the host.
     let mut exec = fetches(two, N, &x, &mut out).expect("it builds").instantiate().expect("an exec");
     exec.launch(&streams[0]).expect("it launches");
     drop(exec);

@@ -1,4 +1,4 @@
-//! Budgets of graphs over several devices: each device has the budget.
+//! Budgets of graphs over several devices. The budget applies to each device.
 
 use cuweave::Error;
 use cuweave::builder::{Builder, Launches};
@@ -10,7 +10,7 @@ use crate::support::{N, contexts, silent, streams, with_devices};
 
 const ONE: u64 = 4 * N as u64;
 
-/// On each device two branches, each with a temporary of `4 * n` bytes.
+/// Two branches on each device, each with a temporary of `4 * n` bytes.
 #[cuweave::graph(devices = 2, budget = bytes, launches = "as-written")]
 fn branches(n: u32, bytes: u64, a: &mut [f32; 2 * n], b: &mut [f32; 2 * n]) {
     for i in 0..2 {
@@ -36,7 +36,7 @@ fn each_device_has_the_budget() {
 fn met() {
     let contexts = contexts();
     let streams = streams(&contexts);
-    // Both temporaries of each device fit into the first budget, one of each into the second.
+    // The first budget holds both temporaries of each device, the second only one.
     for (budget, edges) in [(2 * ONE, 0), (ONE, 2)] {
         let mut a = streams[0].alloc_zeros::<f32>(2 * N as usize).expect("an allocation");
         let mut b = streams[1].alloc_zeros::<f32>(2 * N as usize).expect("an allocation");
@@ -70,7 +70,7 @@ fn exceeded() {
     let contexts = contexts();
     let streams = streams(&contexts);
     let mut out = streams[2].alloc_zeros::<f32>(N as usize).expect("an allocation");
-    // `h` is live while `g` is made of it: device 2 needs both at once, device 0 one.
+    // `h` is live while `g` is computed from it. So device 2 needs both at once, and device 0 only one.
     let mut build = |budget: u64| {
         let mut b = Builder::over(&contexts, "uneven");
         b.launches(Launches::AsWritten).budget(budget);

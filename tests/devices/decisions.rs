@@ -1,4 +1,4 @@
-//! Conditions on several devices, by graph functions and by builders, and memory that all devices reach.
+//! Conditionals on several devices, in graph functions and builders, and memory that all devices can access.
 
 use cuweave::Managed;
 use cuweave::builder::{Builder, Handle, Scalar};
@@ -18,7 +18,7 @@ mod counters {
 }
 use counters::count_down;
 
-/// Each device has a loop with a limit, and device 1 one more in a choice.
+/// A loop with a limit on each device, and another one in a choice on device 1.
 #[cuweave::graph(devices = 2)]
 fn counted(n: u32, here: &[u32; 1], there: &[u32; 1], x: &mut [f32; n], y: &mut [f32; n]) {
     #[at_most(3)]
@@ -67,7 +67,7 @@ fn turns() {
     silent();
 }
 
-/// Adds a choice whose arms hold a loop with a limit, without a device of their own.
+/// Adds a choice whose arms contain a loop with a limit. The arms name no device.
 fn decide(b: &mut Builder<'_>, flag: Handle, y: Handle, n: Scalar<u32>) -> cuweave::Result<()> {
     let turn = |b: &mut Builder<'_>| b.launch(scale {}, per_item(n), (y.write(), 2.0, n));
     b.while_at_most(&flag, 4, |b| {
@@ -103,7 +103,7 @@ fn bodies() {
     exec.launch(&streams[0]).expect("it launches");
     drop(exec);
     assert_eq!(streams[1].clone_dtoh(&y).expect("a download")[..2], [7.0, 11.0]);
-    // A statement that is put on another device is told.
+    // A statement that is put on another device is an error.
     let mut b = Builder::over(&contexts, "astray");
     let flag = b.on(1).alloc::<u32>(1);
     b.on(1).fill(flag.write(), 2u32).expect("a fill");
@@ -176,11 +176,11 @@ fn managed() {
         everywhere(&contexts, N, &x, &y, &seen).expect("it builds").instantiate().expect("an exec");
     exec.launch(&streams[0]).expect("it launches");
     assert_eq!((y.host().expect("lent")[1], seen.host().expect("lent")[1]), (3.0, 2.0));
-    // Managed memory of another device may follow.
+    // Managed memory of another device may be bound.
     exec.set_y(&other).expect("it is set");
     exec.launch(&streams[0]).expect("it launches");
     assert_eq!((other.host().expect("lent")[1], seen.host().expect("lent")[1]), (5.0, 4.0));
-    // Memory of a device needs peers: `y` is used on device 1.
+    // Device memory needs peer access, since `y` is used on device 1.
     exec.set_y(&y).expect("it is set");
     match std::env::var("CUWEAVE_SIM_PEERS").as_deref() {
         Ok("none") => {

@@ -1,5 +1,5 @@
-//! Graphs and memory over several devices, on the simulated driver: each test runs in a process of its own that has so
-//! many.
+//! Graphs and memory over several devices of the simulated driver. Each test runs in a separate process with that
+//! many devices.
 
 mod access;
 mod budgets;

@@ -1,4 +1,5 @@
-//! Managed memory on several devices: graphs over any context, the pages of peers and of others, and the host where it needs idle devices.
+//! Managed memory on several devices: graphs in any context, pages of peers and non-peers, and host access where it
+//! requires idle devices.
 
 use cuweave::managed::{Attach, Location};
 use cuweave::prelude::*;
@@ -75,18 +76,18 @@ fn mapped() {
     let resident = |device: Option<u32>| cuweave_sim::resident(device).expect("the simulated driver");
     x.prefetch(&streams[0], .., Location::Device(0)).expect("a prefetch");
     assert_eq!([Some(0), Some(1), None].map(resident), [2, 0, 0]);
-    // Mapped for device 1 in advance, and left where it is, if the devices are peers.
+    // If the devices are peers, the pages are mapped for device 1 in advance and stay in place.
     x.set_accessed_by(.., Location::Device(1)).expect("advice");
     let found = counted(|| execs[1].launch(&streams[1]).expect("it launches"));
     assert_eq!((found.device_faults, found.migrated), if are_peers { (0, 0) } else { (2, 2) });
     assert_eq!([Some(0), Some(1)].map(resident), if are_peers { [2, 0] } else { [0, 2] });
-    // Pages that are preferred there, too, move there by a fault.
+    // Pages whose preferred location is that device move there on a fault.
     x.prefetch(&streams[0], .., Location::Device(0)).expect("a prefetch");
     x.set_preferred_location(.., Location::Device(1)).expect("advice");
     let found = counted(|| execs[1].launch(&streams[1]).expect("it launches"));
     assert_eq!((found.device_faults, found.migrated), (2, 2));
     assert_eq!([Some(0), Some(1), None].map(resident), [0, 2, 0]);
-    // From the preferred location a peer maps it.
+    // If the pages are at their preferred location, a peer maps them.
     let found = counted(|| execs[0].launch(&streams[0]).expect("it launches"));
     assert_eq!((found.device_faults, found.migrated), if are_peers { (2, 0) } else { (2, 2) });
     drop(x.host().expect("a view"));
@@ -113,12 +114,12 @@ fn idle() {
     let before = waits();
     let view = x.host_mut().expect("a view");
     assert_eq!(waits() - before, 2, "both devices are waited for");
-    // Nothing runs on any of them while the host has the memory.
+    // While the host has the memory, nothing may run on any of the devices.
     let told = exec.launch(&streams[1]).map(drop).expect_err("the host has the memory");
     println!("{told}");
     assert!(matches!(told, Error::Managed(cuweave::managed::ManagedFault::OfHost)), "{told}");
     drop(view);
-    // Pages are not duplicated where a device cannot access them at any time.
+    // Pages are not duplicated if a device does not have concurrent access.
     x.set_read_mostly(..).expect("advice");
     let mut reader =
         doubled(&contexts[1], LEN as u32, &x).expect("it builds").instantiate().expect("an exec");

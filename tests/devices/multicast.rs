@@ -1,4 +1,4 @@
-//! Multicast objects, on simulated drivers of 1, 2 and 4 devices: each test runs in a process of its own.
+//! Multicast objects on simulated drivers with 1, 2 and 4 devices. Each test runs in a separate process.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use cuweave_testkit::process::apart;
 
 const STEP: u64 = 2 << 20;
 
-/// Runs a test with a number of devices and a CUDA version, where the driver is the simulated one.
+/// Runs a test with this number of devices and this CUDA version, if the driver is the simulated one.
 fn on(devices: &str, version: &str, test: &str) {
     if driver().is_simulated() {
         apart(
@@ -76,7 +76,7 @@ fn writes() {
     let object = complete(&contexts, 4 * STEP);
     assert_eq!(object.num_bytes(), 4 * STEP);
     assert_eq!((object.granularity().minimum, object.granularity().recommended), (STEP, 512 << 20));
-    // Part 1 of the object is bound by handle, part 2 by address, from other offsets of the memory.
+    // Part 1 of the object is bound by handle and part 2 by address, at different offsets of the memory.
     let mut bound = Vec::new();
     for memory in &memory {
         bound.push(object.bind(STEP, memory, STEP, STEP).unwrap());
@@ -85,7 +85,7 @@ fn writes() {
     let all = object.map().unwrap();
     let last = streams.last().unwrap();
     all.write(last, STEP + 4, &[1.5_f32, 2.5]).unwrap();
-    // Each member of a team may have addresses of its own.
+    // Each member of a team may map the object at different addresses.
     object.map().unwrap().write(last, STEP + 12, &[3.5_f32]).unwrap();
     // Across the border of the two parts.
     all.write(&streams[0], 2 * STEP - 4, &[7u32, 8]).unwrap();
@@ -103,7 +103,7 @@ fn writes() {
         MulticastFault::Unbound { device: 0, offset, .. } if offset == 3 * STEP
     ));
     assert!(matches!(fault(all.write(&streams[0], 4 * STEP, &[0u8])), MulticastFault::Outside { .. }));
-    // Without the last device's second part, only its first can be written.
+    // Once the last device's second part is unbound, only the first part can be written.
     let memory_back = bound.pop().unwrap().unbind().unwrap();
     assert!(Arc::ptr_eq(&memory_back, memory.last().unwrap()));
     assert!(matches!(
@@ -111,7 +111,7 @@ fn writes() {
         MulticastFault::Unbound { device, .. } if device == contexts.len() - 1
     ));
     all.write(&streams[0], STEP, &[3u8]).unwrap();
-    // It can be bound again, elsewhere.
+    // It can be bound again at another offset.
     bound.push(object.bind(3 * STEP, &memory_back, 0, STEP).unwrap());
     let newer = called("cuMulticastBindMem_v2");
     let by_device = std::env::var("CUWEAVE_SIM_VERSION").as_deref() == Ok("13.1");
@@ -278,7 +278,7 @@ fn members() {
                 let stream = ctx.new_stream().unwrap();
                 let memory = Memory::zeros(&stream, STEP).unwrap();
                 let mut forming = Forming::join(member, STEP).unwrap();
-                // The last ones come late: nobody binds before.
+                // The last ones arrive late, and nobody binds before they do.
                 std::thread::sleep(Duration::from_millis(20 * rank as u64));
                 forming.add_own().unwrap();
                 let object = forming.complete().unwrap();
@@ -310,7 +310,7 @@ fn missing_members() {
     let before = cuweave_sim::live().unwrap();
     let begun = Instant::now();
     let long = Duration::from_secs(300);
-    // One is dropped before it joins, one after it joined, one panics before it adds its device, one does not add it.
+    // One is dropped before it joins, one after it joined; one panics before it adds its device; one never adds it.
     for way in 0..4 {
         let members = team(&contexts, long).unwrap();
         let faults: Vec<MulticastFault> = std::thread::scope(|scope| {
@@ -349,21 +349,21 @@ fn missing_members() {
         }
         assert_eq!(cuweave_sim::live().unwrap(), before, "way {way}");
     }
-    // One that is alive and does nothing.
+    // One member is alive but does nothing.
     let mut members = team(&contexts, Duration::from_millis(100)).unwrap();
     let idle = members.pop().unwrap();
     std::thread::scope(|scope| {
         for member in members {
             scope.spawn(move || {
                 let found = fault(Forming::join(member, STEP));
-                // The first that gives up ends the wait of all, for this reason.
+                // The first member that gives up ends the wait of all, for the same reason.
                 let late = matches!(found, MulticastFault::TimedOut { step: "create", members: 4, .. });
                 assert!(late, "{found:?}");
             });
         }
     });
     assert!(matches!(fault(idle.agree("create")), MulticastFault::TimedOut { .. }));
-    // Members that ask for different things.
+    // Members that request different sizes.
     let members = team(&contexts[..2], long).unwrap();
     std::thread::scope(|scope| {
         for member in members {
@@ -387,7 +387,7 @@ fn each_call_that_fails_is_an_error_and_leaves_nothing_behind() {
     on("2", "13.1", "faults");
 }
 
-/// Makes, uses and ends everything; dropped parts record their failures in a context.
+/// Creates, uses and destroys everything. Dropped parts record their failures in a context.
 fn whole_life(contexts: &[Arc<CudaContext>], streams: &[Arc<CudaStream>]) -> Result<()> {
     let mut memory = Vec::new();
     for stream in streams {
@@ -456,7 +456,7 @@ fn faults() {
             assert_eq!(cuweave_sim::live().unwrap(), before, "{nth}. {call}");
         }
     }
-    // The failures of bindings that have names.
+    // The binding failures that have names.
     let memory = memories(&streams, STEP);
     let object = complete(&contexts, STEP);
     let bind = if called("cuMulticastBindMem") > 0 { "cuMulticastBindMem" } else { "cuMulticastBindMem_v2" };
@@ -478,7 +478,7 @@ fn kernels_access_the_object_by_multimem_alone() {
     on("2", "13.0", "plain_access");
 }
 
-/// A store by the address of the object, which is undefined on hardware. Its error breaks the context.
+/// A store to the address of the object, which is undefined on hardware. The error breaks the context.
 #[test]
 #[ignore = "run by another test, with several devices"]
 #[allow(unsafe_code)]
@@ -518,7 +518,7 @@ fn the_driver_waits_for_all_devices_and_says_so() {
     }
 }
 
-/// The simulated driver by bare calls, in the wrong order.
+/// Direct calls to the simulated driver in the wrong order.
 #[test]
 #[ignore = "run by another test, with other settings"]
 #[allow(unsafe_code)]
@@ -539,14 +539,14 @@ fn bare_driver() {
         assert_eq!(code(sys::cuMemAddressReserve(&mut start, size, 0, 0, 0)), 0);
         assert_eq!(code(sys::cuMulticastAddDevice(object, 0)), 0);
         assert_eq!(code(sys::cuMulticastAddDevice(object, 0)), 1, "twice");
-        // CUDA_ERROR_TIMEOUT: the real driver blocks for ever.
+        // `CUDA_ERROR_TIMEOUT`. The real driver would block forever.
         assert_eq!(code(sys::cuMulticastBindMem(object, 0, memory, 0, size, 0)), 909);
         assert_eq!(code(sys::cuMulticastBindAddr(object, 0, start, size, 0)), 909);
         assert_eq!(code(sys::cuMemMap(start, size, 0, object, 0)), 909);
         let kinds: Vec<String> =
             cuweave_sim::take_reports().unwrap().into_iter().map(|report| report.kind).collect();
         assert_eq!(kinds, ["deadlock"; 3]);
-        // The other device comes while a bind waits.
+        // The other device is added while a bind waits.
         cuweave_sim::patience(60_000).unwrap();
         let other = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));

@@ -1,5 +1,5 @@
-//! Writes of multicast objects and reads of the memory that is bound to them, from several threads: each conflicting
-//! pair comes one after another, as the calls of the simulated driver show.
+//! Writes to multicast objects and reads of the memory that is bound to them, from several threads. The calls of
+//! the simulated driver must show that each conflicting pair is ordered.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use cuweave_testkit::device::driver;
 use cuweave_testkit::process::apart;
 
 const STEP: u64 = 2 << 20;
-/// The elements of a write or a read.
+/// The number of elements of a write or a read.
 const MANY: usize = 16;
-/// The uses of each thread.
+/// The number of accesses by each thread.
 const TURNS: u32 = 500;
 
-/// Runs a test with a number of devices, where the driver is the simulated one.
+/// Runs a test with this number of devices, if the driver is the simulated one.
 fn on(devices: &str, test: &str) {
     if driver().is_simulated() {
         apart(&format!("multicast_order::{test}"), &[("CUWEAVE_SIM_DEVICES", devices)]);
@@ -45,11 +45,11 @@ fn bind(object: &Complete, offset: u64, memory: &[Arc<Memory>]) -> Vec<Binding> 
     memory.iter().map(|memory| object.bind(offset, memory, 0, STEP).expect("a binding")).collect()
 }
 
-/// A use of memory that a thread waits for: true for a write, and its first address.
+/// An access that a thread waits for: true for a write, and its first address.
 type Use = (bool, u64);
 
-/// Returns the pairs of uses of which one is enqueued while a thread waits for the other. `conflict` says which may not
-/// be.
+/// Returns the pairs of accesses where one is enqueued while a thread waits for the other, and which of them
+/// conflict.
 fn met(calls: &[Call], conflict: impl Fn(Use, Use) -> bool) -> (Vec<(Use, Use)>, usize) {
     let mut open: BTreeMap<u64, Use> = BTreeMap::new();
     let (mut met, mut uses) = (Vec::new(), 0);
@@ -70,7 +70,7 @@ fn met(calls: &[Call], conflict: impl Fn(Use, Use) -> bool) -> (Vec<(Use, Use)>,
     (met, uses)
 }
 
-/// Runs `uses` on a thread each, and returns the calls.
+/// Runs each of `uses` on its own thread, and returns the driver calls.
 fn traced(uses: Vec<Box<dyn FnOnce() + Send + '_>>) -> Vec<Call> {
     cuweave_sim::take_trace().expect("a trace");
     cuweave_sim::trace(true).expect("a trace");
@@ -96,7 +96,7 @@ fn writes<'a>(mapping: &'a Mapping, stream: Arc<CudaStream>, first: u32) -> Box<
     })
 }
 
-/// Reads again and again: all elements are of one write.
+/// Reads repeatedly; all elements must come from the same write.
 fn reads<'a>(memory: &'a Memory, stream: Arc<CudaStream>) -> Box<dyn FnOnce() + Send + 'a> {
     Box::new(move || {
         for _ in 0..TURNS {
@@ -124,7 +124,7 @@ fn a_write_is_over_before_any_read_of_its_memory_begins() {
     on("4", "one_object");
 }
 
-/// Two mappings of one object, whose memory is read on each device, all on threads and streams of their own.
+/// Two mappings of one object whose memory is read on each device, all on different threads and streams.
 #[test]
 #[ignore = "run by another test, with several devices"]
 fn one_object() {
@@ -148,7 +148,7 @@ fn objects_with_the_same_memory_are_ordered_and_others_are_not() {
     on("2", "two_objects");
 }
 
-/// Memory that is bound to two objects, to the second one in the other order and twice.
+/// Memory that is bound to two objects, to the second one in reverse order and twice.
 #[test]
 #[ignore = "run by another test, with several devices"]
 fn two_objects() {
@@ -179,7 +179,7 @@ fn two_objects() {
     let (met, uses) = met(&traced(uses), |one, two| (one.0 || two.0) && same(one, two));
     assert_eq!(uses, wanted);
     assert!(met.is_empty(), "{} of {uses} uses meet one in flight", met.len());
-    // A write of two parts that one memory is bound to.
+    // A write across two parts that are bound to the same memory.
     mappings[1].write(&stream(0), STEP - 4, &[7_u32, 8]).unwrap();
     assert_eq!(memory[0].read::<u32>(&stream(0), STEP - 4, 1).unwrap(), [7]);
     assert_eq!(memory[0].read::<u32>(&stream(0), 0, 1).unwrap(), [8]);
@@ -193,7 +193,7 @@ fn a_wait_that_fails_ends_with_the_work_over() {
     on("2", "failed_waits");
 }
 
-/// Where the wait for a copy fails, another one follows before the next use may begin.
+/// If the wait for a copy fails, another wait follows before the next access may begin.
 #[test]
 #[ignore = "run by another test, with several devices"]
 fn failed_waits() {

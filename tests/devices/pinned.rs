@@ -1,4 +1,5 @@
-//! Pinned memory of the contexts of a graph over several devices: all devices reach it, and its uses are ordered.
+//! Pinned memory in the contexts of a graph over several devices: all devices can access it, and its uses are
+//! ordered.
 
 #![allow(unsafe_code)]
 
@@ -11,7 +12,8 @@ use cuweave::prelude::*;
 use crate::programs::kernels::scale;
 use crate::support::{N, contexts, silent, streams, with_devices};
 
-/// `there` to device 0, doubled, to `here` and, by way of device 1, ten times that to `back`; the host adds 1.
+/// Copies `there` to device 0 and doubles it. The result goes to `here` and, multiplied by ten on device 1, to
+/// `back`. The host adds 1.
 #[cuweave::graph(devices = 2)]
 fn through(n: u32, there: &Pinned<[f32; n]>, here: &mut Pinned<[f32; n]>, back: &mut Pinned<[f32; n]>) {
     let h = alloc::<f32>(n);
@@ -58,11 +60,11 @@ fn bound() {
     let mut exec =
         through(two, N, &there, &mut here, &mut back).expect("it builds").instantiate().expect("an exec");
     exec.launch(&streams[0]).expect("it launches");
-    // A use in a stream of its context comes after the launch, and the next launch after the use.
+    // A use in a stream of its context is ordered after the launch, and the next launch after the use.
     let copied = streams[1].clone_htod(exec.args().back).expect("an upload");
     exec.launch(&streams[0]).expect("it launches");
     assert_eq!(streams[1].clone_dtoh(&copied).expect("a download"), times(20.0, 1.0, 1.0));
-    // A setter takes memory of the same context alone: the driver's nodes keep it.
+    // A setter only accepts memory of the same context, because the driver's nodes keep the context.
     exec.set_there(&next).expect("it is set");
     exec.launch(&streams[0]).expect("it launches");
     let moved = exec.set_there(&other).expect_err("it is of the other context");
@@ -91,7 +93,7 @@ fn forgotten() {
     let mut exec = graph.instantiate().expect("an exec");
     exec.launch(&streams[0]).expect("it launches");
     std::mem::forget(exec);
-    // The elements are lent after the launch: the event of the memory records it.
+    // The host may access the elements after the launch, since the memory's event records it.
     assert_eq!(back.as_slice().expect("elements"), times(20.0, 1.0, 1.0));
     drop((there, here, back));
     contexts.iter().for_each(|ctx| ctx.check_err().expect("no error is kept"));

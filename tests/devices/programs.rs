@@ -1,4 +1,4 @@
-//! Programs of graph functions and builders: their results, memory, reports and pictures.
+//! Programs over several devices, as graph functions and with builders: results, memory, reports and pictures.
 
 use cuweave::builder::Builder;
 use cuweave::prelude::*;
@@ -19,7 +19,8 @@ pub mod kernels {
 }
 use kernels::{axpy, scale};
 
-/// A fill and a kernel on device 0, a copy to device 1, a kernel there, and one that reads through the peer.
+/// A fill and a kernel on device 0, a copy to device 1, a kernel there, and a kernel that reads device 0's memory
+/// as a peer.
 #[cuweave::graph(devices = 2)]
 fn across(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -67,7 +68,7 @@ fn crosses() {
     silent();
 }
 
-/// The same, as a function of one device called on each.
+/// The same as a single-device function that is called on each device.
 #[cuweave::graph]
 fn turn(n: u32, a: f32, h: &mut [f32; n]) {
     let t = alloc::<f32>(n);
@@ -76,7 +77,7 @@ fn turn(n: u32, a: f32, h: &mut [f32; n]) {
     copy(&t, &mut h);
 }
 
-/// Each device has a part; the parts go round, one device on at each turn.
+/// Each device has a part. The parts rotate by one device in each iteration.
 #[cuweave::graph(devices = d)]
 fn ring(d: u32, n: u32, parts: &[&mut [f32; n]]) {
     for (i, part) in parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Random programs over one to four devices, with and without peers, against the same statements one after the other.
+//! Random programs over one to four devices, with and without peer access, compared with a sequential evaluation.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use cuweave_testkit::random::Random;
 use crate::programs::kernels::{add, axpy, scale};
 use crate::support::{contexts, silent, streams, with_devices};
 
-/// The programs of a process.
+/// The number of programs per process.
 const PROGRAMS: u64 = 60;
-/// The elements of a buffer: two chunks.
+/// The number of elements of a buffer, which has two chunks.
 const LEN: usize = 96;
 const CHUNK: usize = LEN / 2;
 
@@ -30,7 +30,7 @@ fn random_programs_copy_between_devices_that_are_no_peers() {
     with_devices("random::programs_run", 4, &[("CUWEAVE_SIM_PEERS", "0-1,2-3"), ("CUWEAVE_SIM_SEED", "4")]);
 }
 
-/// A buffer: its device, its handle, and its contents in the plain evaluation.
+/// A buffer: its device, its handle, and its contents in the sequential evaluation.
 struct Buffer {
     device: usize,
     handle: Handle,
@@ -59,7 +59,7 @@ fn programs_run() {
     silent();
 }
 
-/// Returns true if a device can access memory of another, by the setting of the simulated driver.
+/// Returns true if a device can access another device's memory, according to the simulated driver's setting.
 fn are_peers(one: usize, other: usize) -> bool {
     match std::env::var("CUWEAVE_SIM_PEERS").as_deref() {
         Ok("none") => one == other,
@@ -92,7 +92,7 @@ fn run(
     for _ in 0..6 + random.below(14usize) {
         statement(random, &mut b, &mut buffers, devices);
     }
-    // Every allocation is read.
+    // Every allocation must be read.
     for at in count..buffers.len() {
         let to = Part { buffer: random.below(count), lo: 0, len: LEN };
         let from = Part { buffer: at, ..to };
@@ -129,7 +129,7 @@ fn copy(b: &mut Builder<'_>, buffers: &mut [Buffer], device: usize, from: Part, 
     set(buffers, to, &new);
 }
 
-/// Adds a random statement, and does it.
+/// Adds a random statement and evaluates it.
 fn statement(random: &mut Random, b: &mut Builder<'_>, buffers: &mut Vec<Buffer>, devices: usize) {
     let device = random.below(devices);
     let len = random.of(&[LEN, CHUNK]);

@@ -1,4 +1,4 @@
-//! Contexts, data and reports of tests that run in a process of their own.
+//! Contexts, data and reports for tests that run in a separate process.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use cuweave_testkit::process::apart;
 
 pub const N: u32 = 64;
 
-/// Runs an ignored test in a process of its own, whose driver has that many devices.
+/// Runs an ignored test in a separate process whose driver has `count` devices.
 pub fn with_devices(test: &str, count: u32, more: &[(&str, &str)]) {
     if simulated_alone().is_none() {
         return;
@@ -34,7 +34,7 @@ pub fn ramp(stream: &Arc<CudaStream>, len: u32, first: f32) -> CudaSlice<f32> {
     stream.clone_htod(&values).expect("an upload")
 }
 
-/// Checks that the simulated driver has nothing to report.
+/// Checks that the simulated driver has reported nothing.
 pub fn silent() {
     let reports = cuweave_sim::take_reports().expect("reports");
     assert!(reports.is_empty(), "{reports:?}");

@@ -1,5 +1,5 @@
-//! Programs over two devices: real ones where there are two, else simulated ones. Copies between devices, records and loops on the
-//! second, setters there, pinned memory of its context, managed memory with advice and prefetches.
+//! Programs over two devices, which are real if there are two, and otherwise simulated: copies between devices,
+//! records and loops on the second device, setters, pinned memory, and managed memory with advice and prefetches.
 
 #![allow(unsafe_code)]
 
@@ -37,7 +37,7 @@ struct Two {
     streams: Vec<Arc<CudaStream>>,
 }
 
-/// Runs an ignored test in a process of its own with two devices, if there are two.
+/// Runs an ignored test with two devices in a separate process, if two devices are available.
 fn with_two(test: &str) {
     apart(&format!("two_devices::{test}"), &[("CUWEAVE_SIM_DEVICES", "2")]);
 }
@@ -103,7 +103,7 @@ fn outputs_are_copied_to_another_device() {
 #[ignore = "run by the test above, in a process of its own"]
 fn outputs() -> Outcome {
     let Some(two) = two() else { return Ok(()) };
-    // Made on the second device, too, and then copied on it.
+    // Built for the second device, too, so that the copy is on one device.
     for device in 0..2 {
         let (x, mut out) = (two.ramp(device, 1.0), two.zeros(1));
         let mut maker = made(&two.contexts[device], N, &x)?.instantiate()?;
@@ -118,7 +118,7 @@ fn outputs() -> Outcome {
     Ok(())
 }
 
-/// A layer, with memory of the device that it is on.
+/// A layer with memory on its device.
 #[cuweave::arguments]
 struct Layer {
     n: u32,
@@ -126,7 +126,7 @@ struct Layer {
     state: &mut [f32; n],
 }
 
-/// All layers on the second device; `x` is memory of the first.
+/// All layers are on the second device, and `x` is on the first.
 #[cuweave::graph(devices = 2)]
 fn layered(n: u32, turns: u32, layers: &[Layer<'_>], x: &mut [f32; n]) {
     #[on(1)]
@@ -176,7 +176,7 @@ fn records() -> Outcome {
     Ok(())
 }
 
-/// Fills, copies and launches on the second device, all reached by setters.
+/// Fills, copies and launches on the second device, all changed by setters.
 #[cuweave::graph(devices = 2)]
 fn set_there(n: u32, at: u32, value: f32, x: &mut [f32; n], from: &[f32; n]) {
     #[on(1)]
@@ -210,7 +210,7 @@ fn setters() -> Outcome {
     Ok(())
 }
 
-/// A loop that the second device decides about, and an event of its context behind it.
+/// A loop that the second device decides, and an event of its context after it.
 #[cuweave::graph(devices = 2)]
 fn decided_there(n: u32, go: &mut [u32; 1], x: &mut [u32; n], done: &CudaEvent) {
     #[on(1)]
@@ -244,7 +244,7 @@ fn decisions() -> Outcome {
     Ok(())
 }
 
-/// From pinned memory to both devices, and back.
+/// From pinned memory to both devices and back.
 #[cuweave::graph(devices = 2)]
 fn through_the_host(n: u32, from: &Pinned<[f32; n]>, back: &mut Pinned<[f32; n]>) {
     let h = alloc::<f32>(n);
@@ -274,7 +274,7 @@ fn pinned() -> Outcome {
         let mut exec = through_the_host(&two.contexts, N, &from, &mut back)?.instantiate()?;
         for _ in 0..2 {
             exec.launch(&two.streams[0])?;
-            // A use in another stream is ordered with the launches by the event of the memory.
+            // The memory's event orders a use in another stream with the launches.
             let copied = two.streams[other].clone_htod(exec.args().back)?;
             assert_eq!(two.streams[other].clone_dtoh(&copied)?, ramp(30.0, 1.0), "{one}, {other}");
         }
@@ -330,7 +330,8 @@ fn managed() -> Outcome {
         x.host_mut()?.fill(0.0);
         exec.launch(&two.streams[0])?;
         assert_eq!(out.host()?[1], 23.0);
-        // Other managed memory, by a setter. The nodes of copies keep the context that it was allocated in.
+        // Another managed buffer is bound by a setter. Copy nodes keep the context in which the memory was
+        // allocated.
         let other = Managed::from_host(&two.streams[1 - device], &ramp(1.0, 0.0), Attach::Global)?;
         let refused = exec.set_x(&other).expect_err("it was allocated for the other device");
         assert!(
@@ -342,13 +343,13 @@ fn managed() -> Outcome {
         exec.launch(&two.streams[0])?;
         assert_eq!(out.host()?[1], 24.0);
     }
-    // Graphs over either context alone use it, whichever it was allocated in.
+    // Graphs in either context can use it, wherever it was allocated.
     for (context, stream) in two.contexts.iter().zip(&two.streams) {
         let mut exec = made(context, N, &by)?.instantiate()?;
         let h = exec.launch(stream)?;
         assert_eq!(stream.clone_dtoh(&h)?, ramp(2.0, 1.0));
         drop(h);
-        // Launches alone may be given any.
+        // Graphs with launches only can be bound to any managed memory.
         let x = Managed::from_host(&two.streams[0], &ramp(1.0, 1.0), Attach::Global)?;
         exec.set_x(&x)?;
         let h = exec.launch(stream)?;
@@ -357,7 +358,7 @@ fn managed() -> Outcome {
     Ok(())
 }
 
-/// Three temporaries a device, one after another within the budget.
+/// Three temporaries per device, which the budget forces into sequence.
 #[cuweave::graph(devices = 2, budget = 4 * u64::from(n), launches = "as-written")]
 fn within(n: u32, outs: [&mut [f32; 3 * n]; 2]) {
     for i in 0..2 {

@@ -1,4 +1,5 @@
-//! The uses of a graph's buffers by others, on streams of several contexts; setters, library calls and profiles.
+//! Uses of a graph's buffers by other work, on streams of several contexts; also setters, library calls and
+//! profiles.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +13,7 @@ use cuweave::prelude::*;
 use crate::programs::kernels::{axpy, scale};
 use crate::support::{N, contexts, ramp, silent, streams, with_devices};
 
-/// y += a · x on device 1, and x is scaled on device 0 behind it.
+/// y += a · x on device 1; then x is scaled on device 0.
 #[cuweave::graph(devices = 2)]
 fn both(n: u32, a: f32, x: &mut [f32; n], y: &mut [f32; n]) {
     #[on(1)]
@@ -20,7 +21,7 @@ fn both(n: u32, a: f32, x: &mut [f32; n], y: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
 }
 
-/// The values of x and y after launches with these factors.
+/// Returns the values of x and y after launches with these factors.
 fn after(factors: &[f32]) -> [Vec<f32>; 2] {
     let mut x: Vec<f32> = (0..N).map(|at| at as f32).collect();
     let mut y: Vec<f32> = (0..N).map(|at| 1.0 + at as f32).collect();
@@ -40,7 +41,7 @@ fn buffers_of_the_default_streams_of_two_contexts_are_ordered() {
 #[ignore = "run by the test above, in a process of its own"]
 fn default_streams() {
     let contexts = contexts();
-    // Both have the null handle, and so has the stream of the launches.
+    // Both default streams have the null handle, and so has the stream of the launches.
     let streams = [contexts[0].default_stream(), contexts[1].default_stream()];
     let (mut x, mut y) = (ramp(&streams[0], N, 0.0), ramp(&streams[1], N, 1.0));
     let mut exec =
@@ -49,7 +50,7 @@ fn default_streams() {
     let before = ["cuEventRecord", "cuStreamWaitEvent"].map(count);
     exec.launch(&streams[0]).expect("it launches");
     let after_one = ["cuEventRecord", "cuStreamWaitEvent"].map(count);
-    // The stream of device 1 is waited for, and waits; the event of `y` is recorded there.
+    // The stream of device 1 waits and is waited for. The event of `y` is recorded there.
     assert!(after_one[1] >= before[1] + 2, "{before:?} {after_one:?}");
     exec.set_a(3.0).expect("it is set");
     exec.launch(&streams[0]).expect("it launches");

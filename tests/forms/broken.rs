@@ -1,4 +1,4 @@
-//! Forms broken on purpose: the simulated driver must report each, or its bytes must differ.
+//! Plans that are broken on purpose: the simulated driver must report each, or its results must differ.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use super::program::Function;
 use super::refused::{File, PLAIN, VOLUME};
 use super::writer::{fork, fork_and_chain, random};
 
-/// Every kernel waits.
+/// All kernels wait for their predecessors.
 const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true };
 
 /// The result of a broken graph.
@@ -28,7 +28,7 @@ enum Caught {
     ByBytes,
 }
 
-/// A device whose context is created again after a fault has broken it, as on a GPU.
+/// A device whose context is recreated after a fault has broken it, as on a GPU.
 struct Devices(Option<Device>);
 
 impl Devices {
@@ -36,7 +36,7 @@ impl Devices {
         self.0.get_or_insert_with(device)
     }
 
-    /// Runs a program whose next build is broken.
+    /// Runs a program, and breaks the plan of its next build.
     fn broken(&mut self, function: Printable, inputs: &Inputs, right: &[Left]) -> Caught {
         let result = self.get().run(function, inputs);
         let reports = cuweave_sim::take_reports().expect("the simulated driver");
@@ -62,8 +62,8 @@ fn simulated() -> Option<Devices> {
     Some(Devices(Some(device)))
 }
 
-/// Returns true if the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
-/// first element of each of its parts, but for those that it picks elements of.
+/// Returns true if two launches access the same first element and at least one writes it. Each launch touches the
+/// first element of each of its parts, except for parts whose elements it selects.
 fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
     let first = |statement: &Statement| -> Vec<(BufferId, DimId, Mode)> {
         let counts = if statement.name == "count" { 0 } else { 2 };
@@ -72,7 +72,8 @@ fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
     first(a).iter().any(|a| first(b).iter().any(|b| (a.0, a.1) == (b.0, b.1) && a.2.conflicts(b.2)))
 }
 
-/// An operation that may start early only by waiting, and would read or overwrite what the one before it writes or reads.
+/// Finds an operation that must wait before it accesses memory, because it conflicts with its predecessor on an
+/// early edge.
 fn early_conflict(program: &Program, list: &Vector<OperationId, Operation>) -> Option<OperationId> {
     let statement = |id: &StatementId| &program.statements[*id];
     let conflicts = |at: &OperationId| {
@@ -86,7 +87,7 @@ fn early_conflict(program: &Program, list: &Vector<OperationId, Operation>) -> O
     list.ids().find(conflicts)
 }
 
-/// A programmatic edge into a kernel, or a batch, without the wait.
+/// Drops the wait of a kernel or a batch after a programmatic edge.
 #[test]
 fn a_dropped_wait_is_told() {
     let Some(mut devices) = simulated() else { return };
@@ -101,7 +102,7 @@ fn a_dropped_wait_is_told() {
             let chosen = Rc::new(RefCell::new(None));
             let choose = chosen.clone();
             change_next_plan(move |program, operations| {
-                // These forms load functions that do not wait.
+                // These forms load functions without the wait.
                 let waits = |operation: &Operation| (operation.what == What::KERNEL).then_some(WAITS);
                 overlap::mark(&mut operations.list, &Tuning::of((9, 0)), waits);
                 let kept = early_conflict(program, &operations.list);
@@ -126,7 +127,7 @@ fn a_dropped_wait_is_told() {
     assert!(broken[0] > 100 && broken[1] > 5, "{broken:?}");
 }
 
-/// A programmatic edge into a kernel with a wait of its own: after its first access, or before all accesses.
+/// A programmatic edge into a kernel that has its own wait, either before or after its first access.
 #[test]
 fn an_early_edge_into_a_late_wait_is_told() {
     let Some(mut devices) = simulated() else { return };
@@ -148,11 +149,12 @@ fn an_early_edge_into_a_late_wait_is_told() {
     }
 }
 
-/// Grids that have a thread for each element: of the longest part, and of each part.
+/// Grids with a thread for each element: of the longest part, or of each part.
 const EQUAL: [[u32; 3]; 3] = [[3, 1, 1]; 3];
 const UNEQUAL: [[u32; 3]; 3] = [[2, 1, 1], [1, 1, 1], [3, 1, 1]];
 
-/// Calls `each` for every kernel with equal and unequal grids, after a check that its batch gives the right results.
+/// Calls `each` for every kernel with equal and unequal grids, after checking that its batch gives the right
+/// results.
 fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Printable, &Inputs, &[Left])) {
     for kernel in 0..STATELESS {
         for grids in [EQUAL, UNEQUAL] {
@@ -207,7 +209,7 @@ fn wrong_grids_and_first_blocks_give_other_bytes() {
         if function.begins_alike() {
             return;
         }
-        // Kernels that do not read their grid's size do not depend on it in one dimension.
+        // The result of a kernel that does not read its grid size does not depend on the grid, in one dimension.
         let asks = !matches!(&*statement.name, "staged" | "affine");
         change_next_tables(swapped_grids);
         let caught = devices.broken(batched, inputs, right) != Caught::No;
@@ -219,7 +221,7 @@ fn wrong_grids_and_first_blocks_give_other_bytes() {
             "`{}`: blocks of the next",
             statement.name
         );
-        // The blocks are of the members in one order, and the records in another.
+        // Swap the order of the members' blocks, but not that of their records.
         change_next_plan(|_, operations| batch_of(operations).sources.swap(1, 2));
         assert_ne!(
             devices.broken(batched, inputs, right),
@@ -244,7 +246,7 @@ fn a_batch_that_is_dropped_after_planning_is_told() {
     let Some(mut devices) = simulated() else { return };
     forks(&mut devices, |devices, function, batched, inputs, right| {
         let name = &first_of(function).name;
-        // Its members are launched by themselves, and what waits for the batch waits for the first of them.
+        // Launch the members individually. The successors of the batch then wait only for the first.
         change_next_plan(|_, operations| {
             let batch = batch_of(operations);
             let members = batch.sources.split_off(1);
@@ -253,13 +255,13 @@ fn a_batch_that_is_dropped_after_planning_is_told() {
             operations.list.extend(more);
         });
         assert_eq!(devices.broken(batched, inputs, right), Caught::ByReport, "`{name}`: no batch any more");
-        // One member is launched twice, another not at all.
+        // Launch one member twice and another not at all.
         change_next_plan(|_, operations| {
             let batch = batch_of(operations);
             batch.sources[2] = batch.sources[1];
         });
         assert_ne!(devices.broken(batched, inputs, right), Caught::No, "`{name}`: a member is lost");
-        // The successors of the batch do not wait for it.
+        // Let the successors of the batch not wait for it.
         change_next_plan(|_, operations| {
             let last = operations.list.iter_mut().last().expect("there is an operation");
             last.after.clear();

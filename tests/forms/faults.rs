@@ -1,5 +1,5 @@
-//! Each driver call of a graph with batches and programmatic edges fails once: the graph is built nevertheless, or the error
-//! is returned, and no object is leaked.
+//! Lets each driver call of a graph with batches and programmatic edges fail once. Either the graph is still built
+//! or the error is returned, and no object leaks.
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
@@ -10,7 +10,7 @@ use super::function::{Args, Device, Inputs, Printable, device, set};
 use super::kernels::{Launched, Takes};
 use super::writer::fork_and_chain;
 
-/// The kernels again: nothing keeps them loaded, so each build loads them.
+/// Declares the kernels again without keeping them loaded, so that each build loads them.
 static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
 static MARCH: Launched = Launched {
     kernel: Kernel::new(
@@ -27,11 +27,11 @@ static MARCH: Launched = Launched {
     stages: false,
 };
 
-/// Calls that a graph as written does not need: if they fail, it is built as written.
+/// Calls that are not needed for launches as written: if they fail, the graph is built as written.
 const FOR_SPEED: &[&str] =
     &["cuGraphAddDependencies_v2", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuFuncSetAttribute"];
 
-/// Builds, instantiates, launches with everything set between, and gives the arguments back. `ys` are to be set.
+/// Builds, instantiates, sets everything between launches, and returns the arguments. `ys` are the values for `y`.
 fn scenario(
     device: &Device,
     args: Args<'static>,

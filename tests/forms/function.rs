@@ -1,4 +1,4 @@
-//! A random program as a graph function: the code that the macro generates for a written one.
+//! Runs a random program as a graph function, with code like that which the macro generates.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -27,7 +27,7 @@ use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, X, Z, len
 pub struct Printable {
     table: &'static Table,
     does: &'static [Does],
-    /// The kernel of every launch, instead of the program's.
+    /// If set, every launch uses this kernel.
     kernel: Option<&'static Launched>,
     program: &'static Program,
 }
@@ -57,14 +57,14 @@ impl Printable {
         Printable { table, does: &function.does, kernel: None, program }
     }
 
-    /// Returns the same program with all launches of one kernel, which has the same parameters.
+    /// Returns the program with all launches replaced by launches of a kernel with the same parameters.
     pub fn launching(self, kernel: &'static Launched) -> Printable {
         Printable { kernel: Some(kernel), ..self }
     }
 }
 
 thread_local! {
-    /// The program that [`Args`] stands for: read at the begin of a build, and at instantiation.
+    /// The program that [`Args`] stands for. It is read at the start of a build and at instantiation.
     static BUILT: Cell<Option<&'static Table>> = const { Cell::new(None) };
 }
 
@@ -77,7 +77,7 @@ pub struct Args<'a> {
     pub scalars: [u32; SCALARS],
 }
 
-/// The exec, with the number of its outputs.
+/// The exec and the number of its outputs.
 #[derive(Debug)]
 pub struct Methods<'a> {
     pub core: ExecCore<Args<'a>>,
@@ -216,9 +216,10 @@ impl Args<'_> {
     }
 }
 
-/// A device, and this test alone with it.
+/// A device that this test holds exclusively.
 pub struct Device {
-    /// Keeps the kernels loaded, so that files and variants are loaded once. Devices older than Volta refuse the file.
+    /// Keeps the kernels loaded, so that files and variants are loaded once. Devices older than Volta refuse the
+    /// file.
     _loaded: Option<Loaded>,
     alone: device::Alone,
 }
@@ -236,13 +237,13 @@ pub fn device() -> Device {
     Device { _loaded: load(&MODULE, &alone.ctx).ok(), alone }
 }
 
-/// The first contents of the arguments, and the values that the setters set before each later launch.
+/// The initial contents of the arguments, and the values that setters set before each later launch.
 #[derive(Clone)]
 pub struct Inputs {
     pub x: Vec<u32>,
     pub y: [Vec<u32>; 2],
     pub z: Vec<u32>,
-    /// One list a launch; the launches of odd number have the second `y`.
+    /// A list for each launch. Launches with odd numbers use the second `y`.
     pub scalars: Vec<[u32; SCALARS]>,
 }
 
@@ -257,11 +258,11 @@ impl Inputs {
     }
 }
 
-/// The contents after a launch: `x`, `z` and the outputs.
+/// The contents of `x`, `z` and the outputs after a launch.
 pub type Left = Vec<Vec<u32>>;
 
 impl Device {
-    /// Returns the arguments that a program is bound to first.
+    /// Returns the arguments that a program is first bound to.
     pub fn args(&self, function: Printable, inputs: &Inputs) -> Args<'static> {
         Args {
             printable: function,
@@ -277,7 +278,7 @@ impl Device {
         build(&self.ctx, args)
     }
 
-    /// Launches once for each input, with all setters called between launches. The error is a message.
+    /// Launches once per input, and calls all setters between launches. The error is a message.
     pub fn launches(&self, exec: &mut Exec<Args<'static>>, inputs: &Inputs) -> Result<Vec<Left>, String> {
         let mut all = Vec::new();
         for (at, scalars) in inputs.scalars.iter().enumerate() {
@@ -303,12 +304,13 @@ impl Device {
         Ok(left)
     }
 
-    /// Builds and launches. Returns the contents after every launch, the report, and the number of batches of unequal grids.
+    /// Builds and launches. Returns the contents after each launch, the report, and the number of batches with
+    /// unequal grids.
     pub fn run(&self, function: Printable, inputs: &Inputs) -> Result<(Vec<Left>, Report, usize), String> {
         self.run_in(None, function, inputs)
     }
 
-    /// The same, in a pool's arena where there is one.
+    /// Like `run`, but uses the arena of a pool if one is given.
     pub fn run_in(
         &self,
         pool: Option<&ArenaPool>,
@@ -326,7 +328,7 @@ impl Device {
         Ok((left, exec.core.report(), flat))
     }
 
-    /// Returns the contents after each launch of a graph of the statements in sequence, built again for each launch.
+    /// Returns the expected contents after each launch: those of a sequential graph, built anew for each launch.
     pub fn meaning(&self, one_by_one: Printable, inputs: &Inputs) -> Vec<Left> {
         let mut inputs = inputs.clone();
         let all = inputs.scalars.clone();

@@ -1,4 +1,4 @@
-//! The kernels of tests/kernels/forms.cu and state.cu, with their parameters.
+//! The kernels of tests/kernels/forms.cu and state.cu with their parameters.
 
 use cudarc::driver::DeviceRepr;
 use cuweave::__private::{Kernel, Module, Param, ParamKind, Updates};
@@ -6,7 +6,7 @@ use cuweave_core::ir::Mode;
 
 pub static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
 
-/// The structure that `affine` takes. Its padding is not part of its value.
+/// The structure that `affine` takes. Its padding is not significant.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Affine {
@@ -22,13 +22,13 @@ unsafe impl DeviceRepr for Affine {}
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Takes {
-    /// A buffer with its access.
+    /// A buffer with this access mode.
     Buffer(Mode),
-    /// The length of the buffer of that index.
+    /// The length of the buffer with this index.
     Len(usize),
-    /// A number, which may be an argument of the graph function.
+    /// A number. A scalar argument of the graph function may provide it.
     Number,
-    /// An [`Affine`] made of a number.
+    /// An [`Affine`] made from a number.
     Affine,
 }
 
@@ -36,14 +36,14 @@ pub enum Takes {
 pub struct Launched {
     pub kernel: Kernel,
     pub takes: &'static [Takes],
-    /// True if its grid and block may have three dimensions.
+    /// True if its grid and block may be three-dimensional.
     pub in_three: bool,
-    /// True if it takes a word of dynamic shared memory for each thread.
+    /// True if it needs a word of dynamic shared memory per thread.
     pub stages: bool,
 }
 
 impl Launched {
-    /// Returns the access modes of its buffers, in their order.
+    /// Returns the access modes of its buffers in order.
     pub fn buffers(&self) -> impl Iterator<Item = Mode> {
         self.takes.iter().filter_map(|takes| match takes {
             Takes::Buffer(mode) => Some(*mode),
@@ -63,10 +63,10 @@ const fn launched(kernel: Kernel, takes: &'static [Takes]) -> Launched {
     Launched { kernel, takes, in_three: false, stages: false }
 }
 
-/// `fresh`, the only one that takes a buffer without contents.
+/// `fresh`, the only kernel that takes an uninitialized buffer.
 pub const FRESH: usize = 0;
 
-/// So many kernels have no state; the last ones share a variable of their file.
+/// The number of kernels without state. The others share a variable of their file.
 pub const STATELESS: usize = 11;
 pub const STATE_SET: usize = STATELESS;
 pub const STATE_STEP: usize = STATELESS + 1;

@@ -1,6 +1,6 @@
-//! Random graph programs through the runtime, in every form that their launches can have: as they are written, batched,
-//! overlapped, and both, with memory in each lowering, under several schedules, with everything set between launches.
-//! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
+//! Random graph programs in every form: launches as written, batched, overlapped, or both; with each memory
+//! lowering; under several schedules; and with all setters called between launches. All results must equal those of
+//! a sequential run, and the simulated driver must not report anything.
 
 mod broken;
 mod faults;
@@ -20,7 +20,7 @@ use function::{Device, Inputs, Printable, device};
 use writer::random;
 
 const PROGRAMS: u64 = 240;
-/// Launches of each graph.
+/// The number of launches of each graph.
 const LAUNCHES: usize = 3;
 const MEMORIES: [Memory; 3] = [Memory::Nodes, Memory::Arena, Memory::Owned];
 const FORMS: [Option<Launches>; 5] = [
@@ -31,7 +31,7 @@ const FORMS: [Option<Launches>; 5] = [
     None,
 ];
 
-/// The counts over all programs: the test fails if no batches are made.
+/// Counts over all programs. The test fails if no batches were made.
 #[derive(Debug, Default)]
 struct Seen {
     launches: usize,
@@ -59,7 +59,7 @@ fn every_form_in_every_lowering_means_the_statements() {
     }
 }
 
-/// The program of that number in every form and every lowering, some of it in a pool.
+/// Runs the program in every form and every lowering, some of them in a pool.
 fn every_form(device: &Device, seed: u64, pool: Option<&ArenaPool>, seen: &mut Seen) {
     let [program, one_by_one] = random(seed);
     let inputs = Inputs::random(seed, &program, LAUNCHES);
@@ -104,12 +104,13 @@ impl Seen {
     }
 }
 
-/// Budgets at and above the floor: each that the launches as written meet is met, with the same results.
+/// Budgets at and above the floor: if the launches as written fit a budget, each form must fit it with the same
+/// results.
 #[test]
 fn every_form_keeps_a_budget() {
     let device = device();
     let (mut fit, mut batches, mut refused) = (0, 0, 0);
-    // Fewer programs than elsewhere: each budget is a search for an order.
+    // Fewer programs than elsewhere, because each budget needs a search for an order.
     for seed in 0..PROGRAMS / 4 {
         let [program, _] = random(seed);
         let inputs = Inputs::random(seed, &program, LAUNCHES);

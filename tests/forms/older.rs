@@ -1,5 +1,5 @@
-//! Older devices and drivers affect speed only: graphs are built and give the same bytes, and the report lists the changes
-//! that were not made, with the reasons.
+//! Older devices and drivers only affect speed: graphs are built and give the same results, and the report lists
+//! the changes that were not made, with the reasons.
 
 use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory};
@@ -10,8 +10,8 @@ use super::writer::{fork_and_chain, side_by_side};
 use super::{FORMS, LAUNCHES, Seen, every_form};
 use cuweave_testkit::process::apart;
 
-/// Compute capabilities with drivers' versions: of their time, and the oldest and the newest of ours. The kernels here
-/// are for sm_70.
+/// Compute capabilities with driver versions: contemporary ones, and the oldest and newest that are supported. The
+/// kernels are compiled for sm_70.
 const OLD: [(&str, &str); 6] =
     [("7.0", "13.0"), ("7.5", "12.4"), ("8.0", "12.4"), ("8.6", "12.8"), ("8.9", "13.0"), ("8.0", "13.0")];
 const NEW: [(&str, &str); 3] = [("9.0", "12.4"), ("10.0", "12.8"), ("12.0", "13.0")];
@@ -22,7 +22,7 @@ fn on(test: &str, (capability, version): (&str, &str)) {
     apart(test, &settings);
 }
 
-/// Returns the compute capability of the device, and true if kernels start early on it.
+/// Returns the compute capability of the device, and true if it can start kernels early.
 fn capability(device: &Device) -> ((i32, i32), bool) {
     let capability = device.ctx.compute_capability().expect("the device's capability");
     (capability, capability.0 >= 9)
@@ -45,7 +45,7 @@ fn with_random_programs() {
     device.nothing_reported();
     let (capability, early) = capability(&device);
     assert!(seen.batches > 16, "{seen:?}");
-    // Launches are flattened and serialized only on measured devices.
+    // Only measured devices flatten and serialize launches.
     let measured = capability == (9, 0);
     assert!(if measured { seen.batches > 64 && seen.flat > 16 } else { seen.flat == 0 }, "{seen:?}");
     assert!(measured || seen.serialized == 0, "{seen:?}");
@@ -84,8 +84,8 @@ fn with_a_report() {
     }
 }
 
-/// Parameters of more than 4,096 bytes need code for Volta and a device that runs it. Otherwise a batch becomes several
-/// launches.
+/// More than 4,096 bytes of parameters need code for Volta or later and a device that runs it. Otherwise a batch is
+/// split into several launches.
 #[test]
 fn a_batch_keeps_to_what_older_code_takes() {
     for setting in [("6.1", "12.4"), ("6.0", "13.0"), ("8.0", "12.4"), ("9.0", "13.0")] {
@@ -101,7 +101,7 @@ fn with_many_members() {
     let function = side_by_side(VOLUME, MEMBERS);
     let inputs = Inputs::random(1, &function, LAUNCHES);
     let (capability, _) = capability(&device);
-    // 256 records of 16 bytes fit into 4,096.
+    // 256 records of 16 bytes fit into 4,096 bytes.
     for (head, batches) in [(".version 6.0\n.target sm_60", 2), (".version 7.0\n.target sm_70", 1)] {
         let kernel = File { head, ..PLAIN }.launched();
         let run = |form| {

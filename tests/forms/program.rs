@@ -1,4 +1,4 @@
-//! Graph programs that are made at run time: the effects of statements, in addition to the compiler's program.
+//! Graph programs that are generated at run time: the compiler's program, and the effects of its statements.
 
 use cuweave_core::index::ids;
 use cuweave_core::ir::{Access, BufferId, Launches, Memory, Options, Program, StatementId};
@@ -8,27 +8,27 @@ use cuweave_core::table::Scalar;
 pub const UNIT: u32 = 8;
 /// The longest buffer.
 pub const LONGEST: u32 = 72;
-/// The arguments: `x` and `z`, which the graph writes, and `y`, which it reads.
+/// The arguments. The graph writes `x` and `z`, and reads `y`.
 pub const X: BufferId = BufferId::from_u32(0);
 pub const Y: BufferId = BufferId::from_u32(1);
 pub const Z: BufferId = BufferId::from_u32(2);
-/// Scalar arguments.
+/// The number of scalar arguments.
 pub const SCALARS: usize = 4;
-/// No kernel has more parameters.
+/// The maximum number of parameters of any kernel here.
 const PARAMETERS: u32 = 16;
 
-/// A number that a launch is given.
+/// A number that is passed to a launch.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     Fixed(u32),
-    /// The argument of that number.
+    /// The scalar argument with this index.
     Argument(usize),
 }
 
 /// The effect of a statement.
 #[derive(Clone, Debug)]
 pub enum Does {
-    /// Allocates, frees or copies: the statement holds all data.
+    /// An allocation, free or copy, which the statement fully describes.
     Nothing,
     Copy,
     Fill(u32),
@@ -42,9 +42,9 @@ pub struct Launch {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub number: Number,
-    /// The argument that determines the number of blocks in x.
+    /// The scalar argument that determines the number of blocks in x.
     pub blocks_by: Option<usize>,
-    /// The argument that determines the number of threads of a block.
+    /// The scalar argument that determines the number of threads per block.
     pub threads_by: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The scalars that have setters, and the statements that each of them reaches.
+    /// Returns the scalars that have setters, with the statements that each of them affects.
     pub fn scalars(&self) -> Vec<Scalar> {
         let of = |scalar: usize, which: fn(&Launch, usize) -> bool| -> Vec<StatementId> {
             let uses = |does: &Does| matches!(does, Does::Launch(launch) if which(launch, scalar));
@@ -82,7 +82,7 @@ impl Function {
             .collect()
     }
 
-    /// True if its first launches have equal grids.
+    /// Returns true if its first launches have equal grids.
     pub fn begins_alike(&self) -> bool {
         let grid = |at: usize| match &self.does[at] {
             Does::Launch(launch) => Some(launch.grid),
@@ -112,7 +112,7 @@ impl Launch {
         by_number || self.blocks_by == Some(scalar) || self.threads_by == Some(scalar)
     }
 }
-/// The elements of a launch's buffer of that number.
+/// Returns the length of a launch's buffer.
 pub fn len_of(accesses: &[Access], buffer: usize) -> u32 {
     (accesses[buffer].hi.as_u32() - accesses[buffer].lo.as_u32()) * UNIT
 }

@@ -1,19 +1,19 @@
-//! Kernels that cannot be rewritten are launched as they are written, and the report says why: a file for every reason that a driver
-//! loads. The others are in the unit tests of the rewriting.
+//! Kernels that cannot be rewritten are launched as written, and the report says why. There is a file for each
+//! reason that a driver can load; the unit tests of the rewriting cover the others.
 
 use cuweave::report::Change;
 
 use super::function::device;
 use super::refused::{File, PLAIN, both, expected, overlaps};
 
-/// A file, and the reasons in the report for its kernel; `None` if it is batched, or starts early.
+/// A file, and the reasons in the report for its kernel. `None` if it is batched or starts early.
 struct Case {
     file: File,
     batching: Option<&'static str>,
     early: Option<&'static str>,
 }
 
-/// Neither, for one reason.
+/// Neither batched nor started early, for the same reason.
 fn neither(file: File, why: &'static str) -> Case {
     Case { file, batching: Some(why), early: Some(why) }
 }
@@ -28,12 +28,12 @@ fn late(file: File, why: &'static str) -> Case {
     Case { file, batching: None, early: Some(why) }
 }
 
-/// Something that runs first.
+/// Inserts instructions at the start.
 fn first(first: &'static str) -> File {
     File { first, ..PLAIN }
 }
 
-/// A variable, and the instructions that use it.
+/// Declares a variable and adds instructions that use it.
 fn with(declared: &'static str, then: &'static str) -> File {
     File { declared, then, ..PLAIN }
 }
@@ -102,7 +102,8 @@ fn cases() -> Vec<Case> {
         ),
         neither(
             first("ld.param.u64 %rd3, [x]; cvta.to.const.u64 %rd3, %rd3;"),
-            "it reads constant data by an address, which may be set from outside of the file: `cvta.to.const.u64`, in line 8 of the PTX",
+            "it reads constant data by an address, which may be set from outside of the file: `cvta.to.const.u64`, \
+             in line 8 of the PTX",
         ),
         alone(
             with(
@@ -171,7 +172,7 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
         let left = report.left_alone.iter().filter(|left| left.change != Change::Fusing);
         assert_eq!(left.count(), reasons, "{name}: {report}");
         assert_eq!(report.batches.len(), usize::from(batching.is_none()), "{name}: {report}");
-        // Three launches that are not batched, before two that are fused, leave no edge from one kernel to one.
+        // Three unbatched launches before two fused ones leave no edge between exactly two kernels.
         let joins = batching.is_some() && !report.fused.is_empty();
         assert_eq!(report.overlapped > 0, early.is_none() && !joins, "{name}: {report}");
     }

@@ -1,4 +1,4 @@
-//! Variants that cannot be loaded or added are launched as they are written, and the report says why.
+//! If variants cannot be loaded or added, their launches run as written, and the report says why.
 
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
 use cuweave::ArenaPool;
@@ -10,7 +10,7 @@ use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{Launched, Takes};
 use super::writer::fork_and_chain;
 
-/// The number of `volume`, which takes what the kernels here take.
+/// The index of `volume`, which has the same parameters as the kernels here.
 pub const VOLUME: usize = 2;
 const LAUNCHES: usize = 2;
 
@@ -19,9 +19,9 @@ pub struct File {
     pub head: &'static str,
     pub declared: &'static str,
     pub directive: &'static str,
-    /// Text before the kernel.
+    /// The text before the kernel.
     pub first: &'static str,
-    /// While `%r6` is the element and `%rd1` its address.
+    /// Instructions at a point where `%r6` is the index and `%rd1` the address of the element.
     pub then: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl File {
         )
     }
 
-    /// Its kernel, of a module that nothing has loaded yet.
+    /// Returns its kernel, in a module that nothing has loaded yet.
     pub fn launched(&self) -> &'static Launched {
         let text = self.text().into_bytes();
         launched(text.leak())
@@ -72,7 +72,7 @@ fn launched(image: &'static [u8]) -> &'static Launched {
     }))
 }
 
-/// Runs both forms. Returns the contents after them, and the reports.
+/// Runs both forms. Returns the results and the reports.
 pub fn both(device: &Device, kernel: &'static Launched) -> [Result<(Vec<Left>, Report), String>; 2] {
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
@@ -82,7 +82,7 @@ pub fn both(device: &Device, kernel: &'static Launched) -> [Result<(Vec<Left>, R
     })
 }
 
-/// `x` and `z` after each launch, as the kernel is written.
+/// Returns `x` and `z` after each launch of the kernel as written.
 pub fn expected() -> Vec<Left> {
     let function = fork_and_chain(VOLUME);
     let Inputs { mut x, z, scalars, .. } = Inputs::random(1, &function, LAUNCHES);
@@ -96,7 +96,7 @@ pub fn expected() -> Vec<Left> {
     scalars.into_iter().map(launch).collect()
 }
 
-/// Returns true if kernels of PTX overlap on this device.
+/// Returns true if kernels loaded from PTX can overlap on this device.
 pub fn overlaps(device: &Device) -> bool {
     device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9)
 }
@@ -112,13 +112,13 @@ fn a_kernel_without_fault_is_batched_and_overlapped() {
     assert_eq!(everything.1.left_alone.is_empty(), overlaps(&device), "{}", everything.1);
 }
 
-/// Builds the plain file without fusing while calls of that name fail, by their numbers. Returns the report.
+/// Builds the plain file without fusion while calls with these numbers fail. Returns the report.
 fn failing(device: &Device, call: &str, numbers: &[u64]) -> Report {
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
     building(device, call, numbers)
 }
 
-/// Builds the plain file while calls of that name fail, by their numbers. Returns the report.
+/// Builds the plain file while calls with these numbers fail. Returns the report.
 fn building(device: &Device, call: &str, numbers: &[u64]) -> Report {
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
@@ -133,7 +133,7 @@ fn building(device: &Device, call: &str, numbers: &[u64]) -> Report {
     report
 }
 
-/// Calls that only the faster forms need may fail: the graph is built without them.
+/// If calls fail that only the faster forms need, the graph is built without these forms.
 #[test]
 fn what_is_not_loaded_or_added_is_launched_as_written() {
     let device = device();
@@ -144,14 +144,15 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     let says = |report: &Report, what: &str| {
         assert!(report.left_alone.iter().any(|left| left.to_string().contains(what)), "{what}: {report}");
     };
-    // The file as it is written is loaded, so the variants are without the wait, too.
+    // The unmodified file is loaded, so the variants have no wait either.
     let report = failing(&device, "cuModuleLoadDataEx", &[1, 2]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 0), "{report}");
     says(
         &report,
-        "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its kernels: `cuModuleLoadDataEx`",
+        "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its \
+         kernels: `cuModuleLoadDataEx`",
     );
-    // Linked code first, and then the text.
+    // First the linked code fails, then the text.
     let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 1), "{report}");
     says(
@@ -176,7 +177,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     device.nothing_reported();
 }
 
-/// A fused kernel that the driver does not take, linked or as text, is launched in parts.
+/// If the driver loads a fused kernel neither linked nor as text, the launches run separately.
 #[test]
 fn what_is_not_loaded_is_not_fused() {
     let device = device();
@@ -184,7 +185,7 @@ fn what_is_not_loaded_is_not_fused() {
         return println!("not run: only the simulated driver fails on request");
     }
     device.schedule(0);
-    // All loads behind those of the variants: with elements in registers, and through memory.
+    // All loads after those of the variants: with elements in registers, and through memory.
     let report = building(&device, "cuModuleLoadDataEx", &[3, 4, 5, 6]);
     assert_eq!((report.batches.len(), report.fused.len()), (1, 0), "{report}");
     let told = |left: &cuweave::report::LeftAlone| {
@@ -195,7 +196,7 @@ fn what_is_not_loaded_is_not_fused() {
     device.nothing_reported();
 }
 
-/// In a pool the graph is added again.
+/// In a pool, the graph is added again.
 #[test]
 fn what_is_not_added_in_a_pool_is_launched_as_written() {
     let device = device();

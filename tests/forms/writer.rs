@@ -1,4 +1,4 @@
-//! Random and fixed programs as lists of statements in program order.
+//! Generates random and fixed programs as statements in program order.
 
 use cuweave_core::compile;
 use cuweave_core::index::{Index, Vector};
@@ -12,10 +12,10 @@ use cuweave_testkit::random::Random;
 use super::kernels::{FRESH, KERNELS, STATE_GET, STATE_SET, STATE_STEP, STATELESS};
 use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, UNIT, X, Y, Z};
 
-/// A part of a buffer: its first element, and the one behind its last.
+/// A part of a buffer: its first element and its end (exclusive).
 type Part = (BufferId, u32, u32);
 
-/// Returns a random program, and the same program with its statements in sequence, which defines its result.
+/// Returns a random program, and the same program with sequential statements, which defines its result.
 pub fn random(seed: u64) -> [Function; 2] {
     let mut writer = Writer::new(seed);
     // The initial value of the variable is not part of the program.
@@ -43,7 +43,7 @@ pub fn random(seed: u64) -> [Function; 2] {
     writer.finish(seed, outputs)
 }
 
-/// Three launches of one kernel of one buffer side by side, and then two of them one after the other.
+/// Three parallel launches of a kernel on one buffer, and then two sequential ones.
 pub fn fork_and_chain(kernel: usize) -> Function {
     let mut writer = Writer::new(0);
     let shape = ([5, 1, 1], [16, 1, 1]);
@@ -57,7 +57,7 @@ pub fn fork_and_chain(kernel: usize) -> Function {
     function
 }
 
-/// So many launches of one kernel of one buffer side by side, each on an output of its own.
+/// `count` parallel launches of a kernel with one buffer, each on its own output.
 pub fn side_by_side(kernel: usize, count: usize) -> Function {
     let mut writer = Writer::new(0);
     let outputs = writer.allocate(count, Some(Way::Fill));
@@ -69,7 +69,7 @@ pub fn side_by_side(kernel: usize, count: usize) -> Function {
     function
 }
 
-/// The way in which an allocation is initialised.
+/// The initialization of an allocation.
 #[derive(Clone, Copy)]
 enum Way {
     Fill,
@@ -78,8 +78,8 @@ enum Way {
     Launch,
 }
 
-/// Three launches of one kernel side by side, on parts of `x` that are of different lengths, each with numbers and
-/// sources of its own, and one that reads all of them.
+/// Three parallel launches of a kernel on parts of `x` with different lengths, each with its own numbers and
+/// sources, and a launch that reads all of them.
 pub fn fork(kernel: usize, grids: [[u32; 3]; 3]) -> Function {
     const NUMBERS: [u32; 3] = [3, 4, 6];
     let parts = |buffer: BufferId, ends: [u32; 4]| [0, 1, 2].map(|at| (buffer, ends[at], ends[at + 1]));
@@ -109,7 +109,7 @@ struct Writer {
     buffers: Vector<BufferId, Buffer>,
     statements: Vector<StatementId, Statement>,
     does: Vec<Does>,
-    /// Buffers that can be used; the arguments are the first three.
+    /// The usable buffers. The first three are the arguments.
     alive: Vec<BufferId>,
 }
 
@@ -167,7 +167,7 @@ impl Writer {
         (buffer, 0, self.lens[buffer])
     }
 
-    /// Some part of a buffer that is not empty.
+    /// Returns a random non-empty part of a buffer.
     fn part(&mut self, buffer: BufferId) -> Part {
         let units = self.lens[buffer] / UNIT;
         let lo = self.random.below(units);
@@ -175,7 +175,7 @@ impl Writer {
         (buffer, lo * UNIT, hi * UNIT)
     }
 
-    /// Returns a random part of a buffer that is disjoint from these.
+    /// Returns a random part of a buffer that is disjoint from `taken`.
     fn beside(&mut self, taken: &[Part], written: bool) -> Option<Part> {
         for _ in 0..8 {
             let buffer = self.alive[self.random.below(self.alive.len() as u32) as usize];
@@ -188,8 +188,8 @@ impl Writer {
         None
     }
 
-    /// Allocates so many buffers of one length, with contents. All of them in one way, this or any: launches may become
-    /// one.
+    /// Allocates `count` initialized buffers of one length. All are initialized in the same way, so that their
+    /// launches may be merged.
     fn allocate(&mut self, count: usize, way: Option<Way>) -> Vec<BufferId> {
         let len = UNIT * (1 + self.random.below(LONGEST / UNIT));
         let any = [Way::Fill, Way::Copy, Way::Fills, Way::Launch][self.random.below(4) as usize];
@@ -295,7 +295,8 @@ impl Writer {
         self.push(name, Kind::Launch(()), accesses, Does::Launch(launch));
     }
 
-    /// Adds a launch whose first buffer is that part and whose others are disjoint from `taken`. Returns false without room.
+    /// Adds a launch on `first` and on other buffers that are disjoint from `taken`. Returns false if there is no
+    /// room.
     fn launch_on(&mut self, kernel: usize, shape: ([u32; 3], [u32; 3]), first: Part, taken: &[Part]) -> bool {
         let mut parts = vec![first];
         for mode in KERNELS[kernel].buffers().skip(1) {
@@ -322,7 +323,7 @@ impl Writer {
         self.push_launch(STATE_SET, ([1, 1, 1], [16, 1, 1]), Vec::new(), number);
     }
 
-    /// Launches that a variable of their file orders, and no argument.
+    /// Adds launches that are only ordered by a variable of their file.
     fn touch_state(&mut self) {
         let shape = ([2, 1, 1], [16, 1, 1]);
         match self.random.below(4) {
@@ -344,8 +345,8 @@ impl Writer {
         }
     }
 
-    /// Launches of one kernel side by side, in one step or several, on buffers of their own or on slices of one; then,
-    /// sometimes, what joins them.
+    /// Adds parallel launches of one kernel, in one or several steps, on separate buffers or on slices of one.
+    /// Sometimes adds a launch that joins them.
     fn fork(&mut self) {
         let count = 2 + self.random.below(5) as usize;
         let own = self.random.one_in(2);
@@ -379,7 +380,7 @@ impl Writer {
         }
     }
 
-    /// A buffer taken apart.
+    /// Splits a buffer into slices.
     fn slices(&mut self, buffer: BufferId, count: usize) -> Vec<Part> {
         let units = self.lens[buffer] / UNIT;
         let each = (units / count as u32).max(1);
@@ -387,7 +388,7 @@ impl Writer {
         (0..(count as u32).min(units)).map(cut).collect()
     }
 
-    /// Adds small branches that cannot be batched, more than there are lanes.
+    /// Adds more small branches than there are lanes. They cannot be batched.
     fn many_branches(&mut self) {
         for (at, id) in self.allocate(40, Some(Way::Launch)).into_iter().enumerate() {
             let kernel = [2, 6][at % 2];

@@ -1,5 +1,5 @@
-//! Batches are held against the blocks that they need, and reports say why launches are not one, why edges are full and which
-//! branches stand in lanes.
+//! Batches are checked against the blocks that fit on the device. Reports say why launches were not merged, why
+//! edges are full, and which branches are in lanes.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -19,8 +19,8 @@ unsafe extern "ptx-kernel" {
     fn narrow(x: &mut [f32; n], a: f32, n: u32);
 }
 
-/// The right to set the registers that the simulated driver assumes, which belong to the process. They are the driver's own
-/// again when it is dropped.
+/// Sets the registers that the simulated driver assumes, which belong to the whole process. Dropping it restores
+/// the driver's own numbers.
 struct AssumedRegisters {
     _guard: MutexGuard<'static, ()>,
 }
@@ -40,7 +40,7 @@ fn alone() -> (AssumedRegisters, Arc<CudaContext>) {
     (AssumedRegisters { _guard: guard }, cuweave::context(0).expect("a device"))
 }
 
-/// The registers of the kernel `scale`, and of batches.
+/// Sets the registers of the kernel `scale`, and of batches.
 fn registers(alone: u32, batched: u32) {
     cuweave_sim::registers("scale", alone).expect("a simulated driver");
     cuweave_sim::registers("cuweave_batch", batched).expect("a simulated driver");
@@ -53,7 +53,7 @@ fn buffer(ctx: &Arc<CudaContext>, n: u32) -> CudaSlice<f32> {
     buffer
 }
 
-/// `chains` chains of `steps` launches of so many blocks of 128 threads.
+/// Builds `chains` chains of `steps` launches of `blocks` blocks with 128 threads.
 fn chains(ctx: &Arc<CudaContext>, chains: u32, steps: u32, blocks: u32) -> Report {
     let n = blocks * 128;
     let mut b = Builder::with_name(ctx, "chains");
@@ -66,8 +66,8 @@ fn chains(ctx: &Arc<CudaContext>, chains: u32, steps: u32, blocks: u32) -> Repor
     b.build().expect("it builds").report()
 }
 
-/// 16 launches of 64 blocks need 8 blocks a multiprocessor: 44 registers a thread, which leave room for 10, do no harm where those of the
-/// kernel alone leave room for 12.
+/// 16 launches of 64 blocks need 8 blocks per multiprocessor. With 44 registers per thread, 10 blocks fit, which is
+/// enough, although 12 blocks of the unbatched kernel would fit.
 #[test]
 fn a_batch_needs_no_more_blocks_than_it_has() {
     let (_guard, ctx) = alone();
@@ -76,8 +76,8 @@ fn a_batch_needs_no_more_blocks_than_it_has() {
     assert_eq!((report.batches.len(), report.kernels), (1, 1), "{report}");
 }
 
-/// 12 blocks a multiprocessor: with 41 registers there is room for 10. A limit of 40 makes room, at the cost of 4 bytes of local memory; of
-/// 64 registers it would spill 96 bytes.
+/// A batch that needs 12 blocks per multiprocessor. With 41 registers, only 10 fit. A limit of 40 registers makes
+/// room at the cost of 4 bytes of local memory; with 64 registers, the limit would spill 96 bytes.
 #[test]
 fn the_registers_of_a_batch_are_limited_where_that_costs_less() {
     let (_guard, ctx) = alone();
@@ -91,10 +91,12 @@ fn the_registers_of_a_batch_are_limited_where_that_costs_less() {
     let [WhyApart::Slower(why)] = entry.reasons.as_slice() else { panic!("{report}") };
     assert_eq!(
         why,
-        "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 (12 blocks); limited to 40 registers it gets 12 and 96 bytes more of local memory: its blocks are expected to take 106.8 % longer, and one launch to save 10.0 %"
+        "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 \
+         (12 blocks); limited to 40 registers it gets 12 and 96 bytes more of local memory: its blocks are \
+         expected to take 106.8 % longer, and one launch to save 10.0 %"
     );
     assert_eq!((entry.nodes, entry.kernel.name.as_str()), (12, "scale"));
-    // A batch of fewer blocks of the same kernel is made beside it.
+    // A batch of the same kernel with fewer blocks is made as well.
     let mut b = Builder::with_name(&ctx, "both");
     for (group, blocks) in [("large", 132), ("small", 4)] {
         let n = blocks * 128;
@@ -120,7 +122,7 @@ fn unlike(n: u32, a: &mut [f32; n], b: &mut [f32; n], x: &mut [f32; n], y: &[f32
     }
 }
 
-/// The lines of a report from the changes of the launches on, without the number of this file's lines.
+/// Returns the lines of a report about launch changes, without line numbers of this file.
 fn text(report: &Report) -> String {
     let text = report.to_string();
     let mut lines: Vec<String> = Vec::new();
@@ -152,7 +154,7 @@ fn reports_say_why_launches_are_apart_and_edges_full() {
     let [entry] = report.apart.as_slice() else { panic!("{report}") };
     assert_eq!((entry.nodes, entry.times), (2, 22));
     assert_eq!(entry.reasons, [WhyApart::Blocks]);
-    // Nothing is said about what nobody asked for.
+    // The report does not explain changes that were not requested.
     let mut b = Builder::with_name(&ctx, "as written");
     b.launches(Launches::AsWritten);
     for i in 0..2 {
@@ -163,7 +165,7 @@ fn reports_say_why_launches_are_apart_and_edges_full() {
     assert!(report.apart.is_empty() && report.full_edges.is_empty() && report.assumed.is_empty(), "{report}");
 }
 
-/// A fork into kernels of different kinds, and their join.
+/// A fork into different kernels, and their join.
 #[test]
 fn forks_and_joins_have_full_edges() {
     let (_guard, ctx) = alone();
@@ -185,7 +187,7 @@ fn forks_and_joins_have_full_edges() {
     assert_eq!(report.apart.len(), 0, "the two scalings are ordered");
 }
 
-/// Chains that fill the device are dropped, halved or kept by their number and their levels.
+/// Chains that fill the device are rejected, halved or kept, depending on their number and levels.
 #[test]
 fn chains_are_apart_by_their_levels() {
     let (_guard, ctx) = alone();
@@ -201,7 +203,7 @@ fn chains_are_apart_by_their_levels() {
     assert_eq!(kernels, [12, 6, 6, 2]);
 }
 
-/// Branches of short kernels are serialized from 12 on.
+/// 12 or more branches of short kernels are serialized.
 #[test]
 fn lanes_are_told_branch_by_branch() {
     let (_guard, ctx) = alone();
@@ -228,7 +230,8 @@ fn assumed_registers_are_told() {
     assert!(text.contains(assumed), "{text}");
 }
 
-/// Chains of which a kernel for all would hold too few blocks are a kernel each, and the report says so.
+/// If too few blocks of one kernel for all chains would fit, each chain gets its own kernel, and the report says
+/// so.
 #[test]
 fn chains_whose_kernel_would_hold_fewer_blocks_are_a_kernel_each() {
     let (_guard, ctx) = alone();
@@ -240,7 +243,8 @@ fn chains_whose_kernel_would_hold_fewer_blocks_are_a_kernel_each() {
     let report = chains(&ctx, 4, 12, 528);
     cuweave_sim::registers("cuweave_fused", 0).expect("a simulated driver");
     assert_eq!((report.kernels, report.stacked.as_slice()), (4, [1; 4].as_slice()), "{report}");
-    let reason = "of the fused kernel a multiprocessor holds 8 blocks, and 16 are needed: it takes 64 registers a thread and 0 bytes of shared memory";
+    let reason = "of the fused kernel a multiprocessor holds 8 blocks, and 16 are needed: it takes 64 registers a \
+        thread and 0 bytes of shared memory";
     assert_eq!(report.apart[0].reasons, [WhyApart::Unstacked(reason.to_owned())], "{report}");
     let text = format!("each of which is one kernel, and not all of them: {reason}");
     assert!(report.to_string().contains(&text), "{report}");

@@ -1,4 +1,5 @@
-//! Execs that share an arena: their results are right when the arena grows, and when members end or calls fail.
+//! Execs that share an arena. Their results must be right when the arena grows, when members end, and when calls
+//! fail.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ unsafe extern "ptx-kernel" {
     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// out = 3 x, in one temporary.
+/// out = 3 x, with one temporary.
 #[cuweave::graph]
 fn small(n: u32, a: f32, x: &[f32; n], out: &mut [f32; n]) {
     let t = alloc::<f32>(n);
@@ -24,7 +25,8 @@ fn small(n: u32, a: f32, x: &[f32; n], out: &mut [f32; n]) {
     copy(&t, &mut out);
 }
 
-/// out = x + 2, in temporaries of every kind of node: a memset, a copy, kernels, and a fill that no memset can do.
+/// out = x + 2, with temporaries that every kind of node writes: a memset, a copy, kernels, and a fill that a
+/// memset cannot do.
 #[cuweave::graph(memory = "nodes")]
 fn large(n: u32, x: &[f32; n], out: &mut [f32; n], ratio: &mut [f64; n]) {
     let a = alloc::<f32>(n);
@@ -39,7 +41,7 @@ fn large(n: u32, x: &[f32; n], out: &mut [f32; n], ratio: &mut [f64; n]) {
     copy(&wide, &mut ratio);
 }
 
-/// An output, outside the arena, computed from a temporary inside it.
+/// An output outside of the arena, computed from a temporary inside it.
 #[cuweave::graph(memory = "owned")]
 fn produce(n: u32, x: &[f32; n]) -> [f32; n] {
     let t = alloc::<f32>(n);
@@ -64,9 +66,9 @@ fn without_temporaries(n: u32, x: &mut [f32; n]) {
 }
 
 const N: u32 = 300;
-/// The planned bytes of the temporary of `small`.
+/// The planned size of the temporary of `small` in bytes.
 const SMALL: u64 = 4 * N as u64;
-/// The step in which mapped memory grows.
+/// The granularity in which mapped memory grows.
 const STEP: u64 = 2 << 20;
 /// A length whose temporary takes more than one step.
 const WIDE: u32 = (STEP / 4) as u32 + N;
@@ -75,9 +77,9 @@ const WIDE: u32 = (STEP / 4) as u32 + N;
 trait Buffers {
     fn of(&self, value: f32) -> CudaSlice<f32>;
     fn wide(&self) -> CudaSlice<f64>;
-    /// Returns the one value of all elements.
+    /// Returns the common value of all elements.
     fn value(&self, buffer: &CudaSlice<f32>) -> f32;
-    /// Runs under several schedules, on the simulated driver.
+    /// On the simulated driver, runs under several schedules.
     fn under_schedules(&self, run: impl FnMut());
 }
 
@@ -150,7 +152,8 @@ fn changes(device: &Device) -> Option<[Option<u64>; 3]> {
     Some(of)
 }
 
-/// The arena grows under members that were launched already: they keep their addresses, and no node is changed.
+/// The arena grows under members that have already been launched. They keep their addresses, and no node is
+/// changed.
 #[test]
 fn a_larger_member_grows_the_arena_in_place() {
     let device = alone();
@@ -172,7 +175,7 @@ fn a_larger_member_grows_the_arena_in_place() {
         launched.launch(&device.stream).expect("it launches");
         assert_eq!(device.stream.clone_dtoh(&launched.args().out).expect("a download")[0], 4.0);
 
-        // A member that one step does not hold.
+        // A member that does not fit into one step.
         let y = device.stream.alloc_zeros::<f32>(WIDE as usize).expect("an allocation");
         let before = changes(&device);
         let mut wider = produce(ctx, WIDE, &y).expect("it builds").instantiate_in(&pool).expect("it joins");
@@ -210,7 +213,7 @@ fn a_capacity_is_mapped_at_once() {
     device.nothing_reported();
 }
 
-/// Memory whose last launch is not over is kept until a later call finds it over.
+/// Memory that is still in use by a launch is kept until a later call finds that the launch has ended.
 #[test]
 fn memory_in_use_is_unmapped_later() {
     let device = alone();
@@ -284,11 +287,12 @@ fn two_streams_need_two_pools() {
     assert!(matches!(error, Error::StreamOfOtherPool { .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "`small` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
+        "`small` shares the arena of a pool, and is launched into another stream than the pool's: two streams need \
+         two pools"
     );
     first.launch(&device.stream).expect("it launches");
     second.launch(&other).expect("it launches");
-    // The same stream by another handle of cudarc's.
+    // The same stream through another cudarc handle.
     let pool = ArenaPool::new(&device.ctx.default_stream()).expect("a pool");
     let mut x = device.of(1.0);
     let mut third = without_temporaries(&device.ctx, N, &mut x)
@@ -315,7 +319,7 @@ fn streams_that_can_have_no_pool() {
     let (x, mut out) = (device.of(1.0), device.of(0.0));
     capturing.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED).expect("it captures");
     let graph = small(&device.ctx, N, 3.0, &x, &mut out).expect("it builds");
-    // Nothing of it is enqueued in the stream.
+    // Joining enqueues nothing in the stream.
     let mut exec = graph.instantiate_in(&pool).expect("it joins");
     drop(ArenaPool::with_capacity(&capturing, 256).expect("a pool"));
     let Err(error) = exec.launch(&capturing) else { panic!("a launch was captured") };
@@ -325,7 +329,8 @@ fn streams_that_can_have_no_pool() {
     device.nothing_reported();
 }
 
-/// A pool whose last holder is dropped while its stream is capturing is freed in another stream; the capture stays empty.
+/// A pool whose last owner is dropped while its stream captures is freed in another stream, and the capture stays
+/// empty.
 #[test]
 fn the_end_of_a_pool_is_not_captured() {
     let device = alone();
@@ -414,7 +419,7 @@ fn every_order_of_drops() {
     }
 }
 
-/// Members on two threads, of which one grows the arena while the other launches.
+/// Members on two threads: one grows the arena while the other launches.
 #[test]
 fn threads_share_a_pool() {
     let device = alone();
@@ -447,7 +452,7 @@ fn a_broken_member_is_caught() {
     apart("arena_pool::with_a_broken_member", &[]);
 }
 
-/// The simulated driver reports a plan that is broken on purpose in a pool too, after the arena has grown.
+/// The simulated driver also reports a deliberately broken plan in a pool after the arena has grown.
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_a_broken_member() {
@@ -458,7 +463,7 @@ fn with_a_broken_member() {
     let pool = ArenaPool::new(&device.stream).expect("a pool");
     let (x, mut out, mut ratio) = (device.of(1.0), device.of(0.0), device.wide());
     let graph = large(&device.ctx, N, &x, &mut out, &mut ratio).expect("it builds");
-    // All temporaries in the same place.
+    // All temporaries overlap.
     cuweave::__private::change_next_plan(|_, operations| {
         for place in &mut operations.places {
             if let cuweave_core::operation::Place::Inside { offset, .. } = place {
@@ -475,13 +480,13 @@ fn with_a_broken_member() {
     std::mem::forget((exec, larger, pool));
 }
 
-/// The scenario of the faults: a second member and a third one grow the arena under the first.
+/// The scenario for the faults: a second and a third member grow the arena below the first.
 fn scenario(ctx: &Arc<CudaContext>, stream: &Arc<CudaStream>, with: &mut Inputs) -> cuweave::Result<()> {
     let pool = ArenaPool::new(stream)?;
     let mut first = small(ctx, N, 3.0, &with.x, &mut with.out)?.instantiate_in(&pool)?;
     first.launch(stream)?;
     let second = large(ctx, N, &with.x, &mut with.other, &mut with.ratio)?.instantiate_in(&pool);
-    // The first member works whether or not the second was built; a launch that failed succeeds the second time.
+    // The first member must work whether or not the second was built. A failed launch succeeds when it is repeated.
     let launched = first.launch(stream);
     first.launch(stream)?;
     launched?;
@@ -529,10 +534,10 @@ fn every_call_fails_once() {
         "cuMemUnmap",
         "cuMemAddressFree",
     ];
-    // Out of memory, growing tries again.
+    // If memory runs out, growing is tried again.
     for error in [NOT_SUPPORTED, OUT_OF_MEMORY] {
         let mut told = 0;
-        // No node is changed.
+        // No node is changed, so calls that set parameters are not used.
         for &call in GRAPH.iter().filter(|call| !call.contains("SetParams")).chain(&others) {
             for nth in 1.. {
                 let before = cuweave_sim::live().expect("counts");

@@ -1,5 +1,5 @@
-//! Setters of scalars that reach the bounds of ranges: after a setter an exec computes the same as a graph built with that value;
-//! a refused value changes nothing.
+//! Setters of scalars that affect range bounds. After a setter, an exec computes the same as a graph built with
+//! that value; a refused value changes nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +22,7 @@ unsafe extern "ptx-kernel" {
     fn max_u32(total: &[Atomic<u32>; 1], by: u32);
 }
 
-/// A row of a cache, and the sum over those before it.
+/// Appends a row to a cache and sums up the rows before it.
 #[cuweave::graph]
 fn append(d: u32, most: u32, pos: u32, row: &[f32; d], cache: &mut [f32; most * d], out: &mut [f32; d]) {
     copy(&row, &mut cache[pos * d..(pos + 1) * d]);
@@ -82,7 +82,7 @@ fn a_range_outside_of_its_buffer_is_refused_and_nothing_changes() {
     assert_eq!(device.download(&exec.args().cache), plain);
 }
 
-/// Two ranges that are disjoint when the graph is built, and need not be later.
+/// Two ranges that are disjoint at build time but may overlap later.
 #[cuweave::graph]
 fn two(n: u32, a: u32, b: u32, x: &mut [f32; n]) {
     set[per_item(4)](&mut x[a..a + 4], 1.0, 4);
@@ -116,7 +116,7 @@ fn the_order_holds_for_ranges_that_come_to_overlap() {
     device.nothing_reported();
 }
 
-/// Lengths of ranges, of copies and fills, and the grids that depend on them.
+/// Lengths of ranges, copies and fills, and the grids that depend on them.
 #[cuweave::graph]
 fn lengths(
     n: u32,
@@ -143,14 +143,14 @@ fn lengths_move_with_their_setters() {
     let (mut y, mut z) = (device.zeros::<f32>(600), device.zeros::<u64>(600));
     let x = device.upload(&ramp(600));
     #[allow(unsafe_code)]
-    // SAFETY: cudarc asks for it because the contents are not written yet; they are, before they are read.
+    // SAFETY: unsafe because the contents are uninitialized; they are written before they are read.
     let mut pinned = unsafe { device.ctx.alloc_pinned::<f32>(600) }.expect("pinned memory");
     pinned.as_mut_slice().expect("it is idle").fill(-1.0);
     let mut host = vec![-1.0_f32; 600];
     let graph = lengths(&device.ctx, 600, 4, 8, &x, &mut y, &mut z, &mut pinned).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
     for (lo, hi) in [(4, 8), (0, 8), (0, 600), (599, 600), (300, 301), (2, 598)] {
-        // Each setter alone must find a range that can be.
+        // Each single setter call must lead to a valid range.
         exec.set_lo(0).expect("it is set");
         exec.set_hi(hi).expect("it is set");
         exec.set_lo(lo).expect("it is set");
@@ -170,7 +170,7 @@ fn lengths_move_with_their_setters() {
     }
     let before = device.download(&exec.args().y);
     for wrong in [598, 599, u32::MAX] {
-        // Behind the end, or empty.
+        // Beyond the end, or empty.
         let error = exec.set_lo(wrong).expect_err("no range");
         let known = matches!(&error, Error::Range { .. } | Error::Size { .. } | Error::ZeroLength { .. });
         assert!(known, "{error}");
@@ -180,7 +180,7 @@ fn lengths_move_with_their_setters() {
     assert_eq!(device.download(&exec.args().y), before);
 }
 
-/// A temporary whose parts are written one after the other, up to a bound that moves.
+/// A temporary whose parts are written one after the other, up to a moving bound.
 #[cuweave::graph]
 fn halves(n: u32, k: u32, rows: u32, x: &[f32; n], out: &mut [f32; n]) {
     let t = alloc::<f32>(n);
@@ -204,7 +204,7 @@ fn what_later_reads_rest_on_is_checked_again() {
         assert_eq!(device.download(&exec.args().out), plain);
     };
     launch(&mut exec, 10);
-    // The launch would leave some of the back unwritten, or reach behind it.
+    // The launch would leave part of the back unwritten, or write beyond it.
     assert!(matches!(exec.set_k(9), Err(Error::PartlyWritten { .. })), "{:?}", exec.set_k(9));
     assert!(matches!(exec.set_k(11), Err(Error::Extent { .. })), "{:?}", exec.set_k(11));
     assert!(matches!(exec.set_rows(5), Err(Error::PartlyWritten { .. })));
@@ -213,7 +213,7 @@ fn what_later_reads_rest_on_is_checked_again() {
     launch(&mut exec, 10);
 }
 
-/// The same scalar in a bound, a grid, an argument and a second name.
+/// The same scalar in a bound, a grid, an argument and under another name.
 #[cuweave::graph]
 fn everywhere(n: u32, at: u32, x: &mut [f32; n]) {
     let twice = at * 2;
@@ -256,7 +256,7 @@ fn one_scalar_in_many_places() {
     }
 }
 
-/// A part of a buffer by name, and parts of it, whose ranges move.
+/// A named part of a buffer, and parts of that part, whose ranges move.
 #[cuweave::graph]
 fn inner(len: u32, at: u32, by: f32, x: &mut [f32; len]) {
     scale[per_item(2)](&mut x[at..at + 2], by, 2);
@@ -294,14 +294,14 @@ fn a_scalar_reaches_the_ranges_of_callees() {
         inner_plain(&mut plain[(row + 2) * 6..][..6], at + 1, 5.0);
         assert_eq!(device.download(&exec.args().x), plain, "{row} and {at}");
     }
-    // Within the buffer, but not within what the callee was given.
+    // Within the buffer, but outside of the part that was passed to the callee.
     let error = exec.set_at(4).expect_err("behind the row");
     assert!(matches!(&error, Error::ViewRange { at, .. } if at.file.ends_with("bounds.rs")), "{error}");
     let error = exec.set_row(6).expect_err("behind the buffer");
     assert!(matches!(&error, Error::Range { .. }), "{error}");
 }
 
-/// Independent launches of one kernel become one: its members' ranges move.
+/// Independent launches of one kernel are batched, and their ranges move.
 #[cuweave::graph]
 fn batched(n: u32, at: u32, x: [&mut [f32; n]; 6]) {
     for i in 0..6 {
@@ -334,7 +334,7 @@ fn members_of_batches_move() {
     assert!(matches!(exec.set_at(292), Err(Error::Range { .. })));
 }
 
-/// A bound that is no polynomial, and one of an expression that is different each time.
+/// A bound that is not a polynomial, and one from an expression with a different value each time.
 #[cuweave::graph]
 fn opaque(n: u32, at: u32, x: &mut [f32; n]) {
     scale[per_item(1)](&mut x[at.min(5) as usize..at.min(5) as usize + 1], 2.0, 1);
@@ -358,7 +358,7 @@ fn bounds_that_rustc_computes_move() {
     assert!(matches!(exec.set_at(8), Err(Error::Range { lo: 64, .. })));
 }
 
-/// A graph that is built again for another value is the same graph.
+/// Rebuilding with another value yields the same graph.
 #[test]
 fn the_order_does_not_depend_on_the_value() {
     let device = alone();
@@ -372,7 +372,7 @@ fn the_order_does_not_depend_on_the_value() {
     }
 }
 
-/// A launch in flight is not changed by a setter.
+/// A setter does not affect a launch in flight.
 #[test]
 fn a_launch_in_flight_keeps_its_ranges() {
     let device = alone();
@@ -387,7 +387,7 @@ fn a_launch_in_flight_keeps_its_ranges() {
     assert_eq!(device.download(&exec.args().cache), expected);
 }
 
-/// Launches in explicit order beside each other, on both sides of a bound that moves.
+/// Explicit order: launches on both sides of a moving bound, which are not ordered with each other.
 #[cuweave::graph(order = "explicit")]
 fn sides(n: u32, k: u32, x: &mut [f32; n]) {
     let front = scale[per_item(k)](&mut x[..k], 2.0, k);
@@ -411,14 +411,14 @@ fn explicit_order_holds_for_ranges_that_move() {
         plain[k as usize..].iter_mut().for_each(|x| *x *= 30.0);
         assert_eq!(device.download(&exec.args().x), plain, "{k}");
     }
-    // A grid of no blocks; a bound behind the end.
+    // A grid without blocks; a bound beyond the end.
     assert!(exec.set_k(0).is_err() && exec.set_k(32).is_err() && exec.set_k(33).is_err());
     exec.launch(&device.stream).expect("the exec is as it was");
     drop(exec);
     device.nothing_reported();
 }
 
-/// A callee that is given two parts of one buffer, which its caller keeps apart.
+/// A callee that gets two parts of one buffer, which its caller keeps disjoint.
 #[cuweave::graph]
 fn pair(a: &[f32; 4], b: &mut [f32; 4]) {
     axpy[per_item(4)](1.0, &a, &mut b, 4);
@@ -495,7 +495,7 @@ fn expressions_that_panic_or_change_leave_the_exec_as_it_was() {
     assert_eq!(device.download(&y)[2..4], [2.0, 1.0]);
 }
 
-/// Updates by atomics that do not commute, of ranges that are apart at first.
+/// Atomic updates that do not commute, on ranges that are disjoint at first.
 #[cuweave::graph]
 fn totals(n: u32, a: u32, b: u32, x: &mut [u32; n]) {
     add_all[per_item(4)](atomic(&mut x[a..a + 4]), 5, 4);
@@ -523,7 +523,7 @@ fn atomics_that_do_not_commute_are_ordered_for_all_values() {
     device.nothing_reported();
 }
 
-/// Temporaries of which parts move, in a pool's arena.
+/// Temporaries with moving parts, in the arena of a pool.
 #[cuweave::graph]
 fn staged(n: u32, at: u32, x: &[f32; n], out: &mut [f32; n]) {
     let t = alloc::<f32>(n);
@@ -556,7 +556,7 @@ fn parts_of_temporaries_move_in_every_lowering() {
     }
 }
 
-/// Two parts that only some values make cover the whole, which a later turn reads.
+/// Two parts that cover the whole only for some values; a later iteration reads the whole.
 #[cuweave::graph]
 fn whole(a: u32, b: u32, steps: u32, by: f32, out: &mut [f32; 12]) {
     let _t = alloc::<f32>(12);

@@ -1,5 +1,5 @@
-//! Moving bounds in the shorter ways of computing the order: negative intermediate numbers, and ranges that are looked up by their
-//! bounds; parts that are split again.
+//! Moving bounds and the fast paths of the order: negative intermediate values, ranges that are looked up by their
+//! bounds, and parts that are split again.
 
 use cuweave::Error;
 use cuweave::prelude::*;
@@ -12,14 +12,14 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// A bound of which a part may be negative.
+/// A bound with a summand that may be negative.
 #[cuweave::graph]
 fn shifted(n: u32, by: i32, x: &mut [f32; n]) {
     scale[per_item(2)](&mut x[by + 5..by + 7], 2.0, 2);
 }
 
-/// Such a bound is not computed of numbers that are none of them negative, as the order takes it to be. So it has no setter then,
-/// whatever was built before.
+/// The order assumes that no term of a bound is negative. If a term is negative at build time, the bound has no
+/// setter, whatever was built before.
 #[test]
 fn a_bound_that_is_negative_on_the_way_is_that_of_the_build() {
     let device = alone();
@@ -38,7 +38,7 @@ fn a_bound_that_is_negative_on_the_way_is_that_of_the_build() {
     assert!(matches!(refused, Error::Size { .. }), "{refused}");
 }
 
-/// A few ranges that setters move, among so many fixed ones that these are looked up by their bounds.
+/// A few ranges that setters move, among so many fixed ranges that these are looked up by their bounds.
 #[cuweave::graph]
 fn crowded(rows: u32, at: u32, from: u32, seen: &mut [f32; 4], out: &mut [f32; 4 * rows]) {
     let t = alloc::<f32>(4 * rows);
@@ -74,7 +74,7 @@ fn a_range_moves_among_hundreds() {
     device.nothing_reported();
 }
 
-/// Rows of two parts that are split off one after the other: the parts are disjoint in every turn.
+/// Rows with two parts that are split off one after the other: the parts are disjoint in every iteration.
 #[cuweave::graph(launches = "as-written")]
 fn rows_of_parts(n: u32, rows: u32, x: &mut [f32; 4 * rows * n]) {
     let (one, rest) = x.split_at_mut(rows * n);

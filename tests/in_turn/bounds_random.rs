@@ -1,5 +1,5 @@
-//! Random programs whose ranges move with setters, on random schedules: every accepted value gives the bytes that the statements
-//! give one after the other, a value is refused exactly where the program has no meaning for it, and nothing races.
+//! Random programs whose ranges move with setters, on random schedules. Every accepted value gives the results of a
+//! sequential evaluation, a value is refused exactly if the program is invalid for it, and there are no races.
 
 use std::cell::Cell;
 
@@ -36,7 +36,7 @@ const BUFFERS: usize = 3;
 enum Term {
     Number(u64),
     Scalar(usize),
-    /// The smaller one of two scalars: an expression that rustc computes.
+    /// The minimum of two scalars: an expression that rustc computes.
     Smaller(usize, usize),
     Of(Op, Box<(Term, Term)>),
 }
@@ -151,7 +151,7 @@ impl Does {
         }
     }
 
-    /// Runs it on the host. `None` if it has no meaning.
+    /// Evaluates it on the host. `None` if it is invalid.
     fn run(&self, buffers: &mut [Vec<f32>; BUFFERS], scalars: &[u32; SCALARS]) -> Option<()> {
         let ranges: Vec<_> =
             self.parts().into_iter().map(|(part, _)| part.range(scalars)).collect::<Option<_>>()?;
@@ -248,7 +248,7 @@ fn program(does: &[Does]) -> (Program, Vec<Term>) {
     (program, terms)
 }
 
-/// Returns the scalars of a program. The lengths of launches are arguments of theirs.
+/// Returns the scalars of a program. The lengths of launches are arguments.
 fn scalars(program: &Program) -> Vec<Scalar> {
     let launches: Vec<StatementId> = program
         .statements
@@ -281,7 +281,7 @@ struct Function {
 }
 
 impl Function {
-    /// Returns a program that has a meaning for these values.
+    /// Returns a program that is valid for these values.
     fn random(random: &mut Random, scalars: &[u32; SCALARS]) -> Function {
         let whole = Part { buffer: 2, lo: Term::Number(0), hi: Term::Number(LEN) };
         let mut does = vec![Does::Alloc, Does::Fill(1.5, whole)];
@@ -330,7 +330,7 @@ impl Function {
         Function { does, table: Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS))) }
     }
 
-    /// Runs it on the host. `None` if it has no meaning for these values.
+    /// Evaluates it on the host. `None` if it is invalid for these values.
     fn meaning(self, x: &[f32], y: &[f32], scalars: &[u32; SCALARS]) -> Option<[Vec<f32>; BUFFERS]> {
         let mut buffers = [x.to_vec(), y.to_vec(), vec![0.0; LEN as usize]];
         self.does.iter().try_for_each(|does| does.run(&mut buffers, scalars))?;
@@ -411,7 +411,7 @@ impl Body for &Args<'_> {
             }
             Does::Axpy(x, y) => {
                 let kernel = <axpy as KernelItem>::kernel(Token);
-                // More than either has is refused.
+                // A length beyond both is refused.
                 let len = len(x).max(len(y));
                 let mut arguments = Arguments::new(4, 2);
                 arguments.scalar(1.0f32);

@@ -1,5 +1,5 @@
-//! All uses of a `Buffer` that conflict are ordered, read from the driver calls: random programs on random streams against
-//! plain evaluation, several threads, calls that fail, execs that are forgotten.
+//! Conflicting uses of a `Buffer` are ordered, as the driver calls show: random programs on random streams compared
+//! with a sequential evaluation, several threads, failing calls, and forgotten execs.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Random {
     }
 }
 
-/// The buffers that a piece of work reads, and the one that it writes.
+/// The buffers that a piece of work reads, and the buffer that it writes.
 type Uses = (Vec<usize>, Option<usize>);
 
 fn is_use(work: &Work) -> bool {
@@ -61,7 +61,8 @@ fn addresses(buffers: &[Buffer<i32>], stream: &Arc<CudaStream>) -> Vec<u64> {
     buffers.iter().map(|buffer| address(buffer).expect("an address")).collect()
 }
 
-/// Asserts that conflicting uses are ordered as they were made, and that buffers are freed after their uses.
+/// Asserts that conflicting uses have the order in which they were made, and that buffers are freed after their
+/// uses.
 fn check_order(seed: u64, work: &[Work], done: &[Uses], at: &[u64]) {
     let uses: Vec<&Work> = work.iter().filter(|work| is_use(work)).collect();
     assert_eq!(uses.len(), done.len());
@@ -142,7 +143,7 @@ fn random_programs() {
                         done.push((Vec::new(), Some(written)));
                     }
                     5 => {
-                        // On another stream than the one that `with` was given.
+                        // Use a stream other than the one passed to `with`.
                         let (read, other) = (random.below(BUFFERS), &streams[random.below(few)]);
                         let elements = buffers[read].with(stream, |view| other.clone_dtoh(&view));
                         let elements = elements.expect("it is lent").expect("a download");
@@ -199,7 +200,8 @@ fn readers_run_side_by_side() {
     }
 }
 
-/// An exec is launched again after a conflicting launch on another stream and an unrelated launch on its own.
+/// An exec is launched again, after a conflicting launch on another stream and an unrelated launch on its own
+/// stream.
 #[test]
 fn a_stream_is_come_back_to() {
     let Some(device) = simulated() else { return };
@@ -226,7 +228,7 @@ fn a_stream_is_come_back_to() {
     assert!(!launches[2].is_after(launches[1]));
 }
 
-/// A buffer is freed after all uses of its views, on all streams, also if the context keeps an error.
+/// A buffer is freed after all uses of its views, on all streams, even if the context keeps an error.
 #[test]
 fn a_buffer_is_freed_after_its_views() {
     let Some(device) = simulated() else { return };
@@ -256,7 +258,7 @@ fn a_buffer_is_freed_after_its_views() {
     }
 }
 
-/// The per-thread default streams of two threads are two streams; the buffer is lent on one of them.
+/// The per-thread default streams of two threads are different streams. The buffer is used on one of them.
 #[test]
 fn per_thread_streams_are_told_apart() {
     let Some(device) = simulated() else { return };
@@ -332,7 +334,7 @@ fn launches_at(uses: &[&Work], at: usize) -> bool {
     uses[at].name == "cuGraphLaunch"
 }
 
-/// Each call fails in turn: the work that is done is ordered, and no object is leaked.
+/// Each call fails in turn: the work that is done is ordered, and no object leaks.
 #[test]
 fn every_call_fails() {
     let Some(device) = simulated() else { return };
@@ -380,7 +382,8 @@ fn every_call_fails() {
     assert!(struck > 60, "only {struck} faults struck");
 }
 
-/// Asserts that each launch and each memset comes after those before it, all of which conflict, and that frees come after launches.
+/// Asserts that each launch and each memset comes after all previous ones, which conflict with it, and that frees
+/// come after launches.
 fn assert_in_turn(case: &str, work: &[Work]) {
     let uses: Vec<&Work> =
         work.iter().filter(|work| work.name == "cuGraphLaunch" || work.name == "cuMemsetD8Async").collect();
@@ -401,7 +404,7 @@ fn assert_in_turn(case: &str, work: &[Work]) {
     }
 }
 
-/// Two execs and the host write two buffers in turn, on several streams.
+/// Two execs and the host alternately write two buffers, on several streams.
 fn scenario(device: &Device, streams: &[Arc<CudaStream>], [x, out]: [CudaSlice<i32>; 2]) {
     let Ok(x) = Buffer::new(x) else { return };
     let Ok(out) = Buffer::new(out) else { return };

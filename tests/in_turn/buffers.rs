@@ -1,4 +1,4 @@
-//! `Buffer`s: memory that any number of execs share. Results of programs that use them, and refused uses.
+//! `Buffer`s, which any number of execs can share: results of programs that use them, and refused uses.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ unsafe extern "ptx-kernel" {
     fn shift(x: &mut [i32; n], by: i32, n: u32);
 }
 
-/// The first `m` elements of the cache are written.
+/// Writes the first `m` elements of the cache.
 #[cuweave::graph]
 fn prefill(m: u32, n: u32, x: &[i32; m], cache: &mut [i32; n]) {
     copy(&x, &mut cache[0..m]);
@@ -33,7 +33,7 @@ fn step(n: u32, x: &[i32; n], out: &mut [i32; n]) {
     shift[per_item(n)](&mut out, 1, n);
 }
 
-/// x += by, and w is read.
+/// x += by; w is read.
 #[cuweave::graph]
 fn layer(n: u32, by: i32, w: &[i32; n], x: &mut [i32; n]) {
     let h = alloc::<i32>(n);
@@ -88,7 +88,7 @@ fn prefill_and_decode_share_a_cache() -> Outcome {
     Ok(())
 }
 
-/// Two graphs of one pool, whose temporaries share an arena, work on one cache.
+/// Two graphs in one pool, whose temporaries share an arena, use the same cache.
 #[test]
 fn members_of_a_pool_share_a_cache() -> Outcome {
     let device = device();
@@ -118,7 +118,7 @@ fn ping_pong_by_setters() -> Outcome {
         exec.set_out(&pair[1])?;
     }
     assert_eq!(read(&pair[0], &a), [6; N as usize]);
-    // The launch reports a buffer that is bound twice in conflict, and launches nothing.
+    // The launch returns an error for a buffer that is bound twice in conflict, and launches nothing.
     exec.set_x(&pair[1])?;
     let error = exec.launch(&a).expect_err("one buffer is bound twice");
     assert!(matches!(error, Error::Overlap { .. }), "{error}");
@@ -145,7 +145,7 @@ fn layers_share_a_residual() -> Outcome {
         }
     }
     assert_eq!(read(&x, &a), [60; N as usize]);
-    // One exec for all layers, rebound.
+    // One exec for all layers, rebound for each.
     let mut one = layer(&device.ctx, N, 1, &weights[0], &x)?.instantiate()?;
     for (by, w) in (1..).zip(&weights) {
         one.set_w(w)?;
@@ -288,7 +288,7 @@ fn captures_are_left_alone() -> Outcome {
                 2 => exec.launch(&b)?,
                 3 => assert!(matches!(exec.launch(&a), Err(Error::StreamCapturing { .. })), "{case}"),
                 6 => {
-                    // The host memory would be freed before the captured work runs.
+                    // The host memory would be freed before the captured work runs, so these are refused.
                     let refused = [
                         x.to_host(&a).map(drop),
                         x.copy_from_host(&a, &[1]),
@@ -300,7 +300,7 @@ fn captures_are_left_alone() -> Outcome {
                     }
                 }
                 4 => {
-                    // Its two nodes are destroyed, and none is added.
+                    // The graph's two nodes are destroyed, and none is added.
                     drop((exec, x, out));
                     captured = -2;
                 }
@@ -322,7 +322,7 @@ fn captures_are_left_alone() -> Outcome {
     Ok(())
 }
 
-/// A buffer's notes of dropped execs do not accumulate.
+/// A buffer does not accumulate notes of dropped execs.
 #[test]
 fn execs_come_and_go() -> Outcome {
     let device = device();
@@ -342,7 +342,7 @@ fn execs_come_and_go() -> Outcome {
     Ok(())
 }
 
-/// On one stream, launches of execs with and without buffers make the same calls.
+/// On a single stream, launches of execs with and without buffers make the same calls.
 #[test]
 fn one_stream_asks_nothing_of_the_driver() -> Outcome {
     let device = device();
@@ -373,7 +373,7 @@ fn one_stream_asks_nothing_of_the_driver() -> Outcome {
         assert_eq!(calls(&mut || shared.launch(&a))?, expected);
         x.with(&a, |view| drop(view.device_ptr(&a)))?;
     }
-    // Another stream waits for one event, once for all buffers that both read.
+    // Another stream waits for a single event, once for all buffers that both read.
     let b = stream(&device);
     let waits = |calls: &std::collections::BTreeMap<String, u64>| calls.get("cuStreamWaitEvent").copied();
     assert_eq!(waits(&calls(&mut || shared.launch(&b))?), Some(1));

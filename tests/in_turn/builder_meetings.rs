@@ -1,4 +1,5 @@
-//! Host statements, events, flags and semaphores of builders: the same graphs as those of graph functions, and their refusals.
+//! Host statements, events, flags and semaphores of builders: the same graphs as graph functions, and what is
+//! refused.
 
 use std::fs::File;
 use std::os::fd::IntoRawFd;
@@ -62,7 +63,7 @@ fn graph(
 }
 
 fn texts<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
-    // The lines of the two sources differ.
+    // The line numbers of the two sources differ.
     let without_lines = |text: &String| -> String {
         let digits = |word: &str| word.chars().all(|c| c.is_ascii_digit());
         let words = text
@@ -257,7 +258,7 @@ fn what_does_not_fit_is_refused() {
     b.wait_value(&wide, big, 0).expect("the build refuses it");
     let told = b.build().map(drop).expect_err("no step").to_string();
     assert!(told.contains("the step of `wait_value` is 0"), "{told}");
-    // An argument may be bound to managed memory: the build sees that it is not.
+    // An argument may be bound to managed memory. In this case, the build sees that it is not.
     let mut elements = device.upload(&[7.0f32; N]);
     let mut b = Builder::new(&device.ctx);
     let elements = b.exclusive("elements", N, &mut elements);

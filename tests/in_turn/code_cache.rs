@@ -1,5 +1,5 @@
-//! Machine code of kernels, kept in memory and on disk: the kernels that are compiled, the process that compiles them, and files that
-//! are damaged or not the user's own.
+//! The cache of machine code in memory and on disk: which kernels are compiled, in which process, and damaged or
+//! foreign files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,7 +31,7 @@ fn all_three(n: u32, x: &[f32; n], y: &mut [f32; n]) {
     axpy[per_item(n)](1.0, &h, &mut y, n);
 }
 
-/// The variable that says where code is kept.
+/// The environment variable that names the folder of the cache.
 const VARIABLE: &str = "CUWEAVE_CODE_CACHE";
 
 /// Returns the number of calls of a driver function.
@@ -57,7 +57,7 @@ fn build_once() {
     }
 }
 
-/// A folder that is removed at the end.
+/// A folder that is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -71,7 +71,7 @@ impl Folder {
         self.0.to_str().expect("a path in UTF-8")
     }
 
-    /// Builds in a new process; returns the number of texts that were compiled there.
+    /// Builds in a new process. Returns the number of PTX texts that were compiled there.
     fn build(&self) -> u64 {
         links(&apart("code_cache::build_once", &[(VARIABLE, self.text())]))
     }
@@ -162,7 +162,7 @@ fn damaged_and_foreign_files_are_replaced() {
             assert_eq!(&fs::read(file).expect("it is replaced"), good, "{what}");
         }
     }
-    // Each file has the contents of another one.
+    // Each file gets the contents of another.
     for (at, file) in files.iter().enumerate() {
         fs::write(file, &good[(at + 1) % good.len()]).expect("it is written");
     }
@@ -172,7 +172,7 @@ fn damaged_and_foreign_files_are_replaced() {
     }
     assert_eq!(folder.build(), all, "files that others may write");
     assert!(files.iter().all(|file| mode(file) == 0o600));
-    // A folder that others may write to may hold files of theirs.
+    // If others may write to the folder, its files may not be the user's.
     set_mode(&folder.0, 0o777);
     files.iter().for_each(|file| fs::remove_file(file).expect("it goes"));
     assert_eq!(folder.build(), all);
@@ -222,7 +222,7 @@ fn where_nothing_can_be_kept_everything_is_compiled() {
     for off in ["0", "off", ""] {
         assert_eq!(build(off), all, "{off:?}");
     }
-    // By default the simulated driver keeps nothing in the user's folder.
+    // By default, the simulated driver does not use the user's folder.
     let home = [("XDG_CACHE_HOME", folder.text()), ("HOME", folder.text())];
     assert_eq!(links(&apart("code_cache::build_once", &home)), all);
     assert!(!folder.0.exists());
@@ -236,7 +236,7 @@ fn build_in_a_chosen_folder() {
     run();
     assert!(fs::read_dir(&folder).is_ok_and(|files| files.count() >= 3));
     let links = calls("cuLinkComplete");
-    // A code that is kept in memory is not compiled again, whatever is dropped and wherever files are.
+    // Code that is kept in memory is not compiled again, even if all users are dropped and the disk cache is off.
     set_code_cache(CodeCache::Off);
     fs::remove_dir_all(&folder).expect("it goes");
     run();
@@ -269,7 +269,7 @@ fn only_kernels_in_use_are_compiled() {
     run();
     assert_eq!(calls("cuLinkComplete"), 4, "two more kernels are in use, and the one that they are fused to");
     assert_eq!((calls("cuLinkCreate_v2"), calls("cuLinkDestroy")), (4, 4));
-    // All of the block: it is asked for by name.
+    // The complete block is loaded by name.
     let kept = set::load(&ctx).expect("it loads");
     let all = calls("cuLinkComplete");
     assert!(all > 4);
@@ -285,7 +285,7 @@ fn kernels_are_compiled_when_they_are_launched() {
     }
 }
 
-/// Every call around linked code may fail: the driver is given the PTX itself then.
+/// If a call around linked code fails, the driver gets the PTX instead.
 #[test]
 fn a_failure_of_the_linker_is_no_error() {
     if is_simulated() {

@@ -1,5 +1,6 @@
-//! Launches must write all elements of their write-only parameters: too few threads are an error if later reads rely on it,
-//! and stand in the report otherwise. The kernels are those of nvcc, NVRTC and the tests' own.
+//! Launches must write all elements of their write-only parameters. Too few threads are an error if later reads
+//! rely on these elements, and otherwise appear in the report. The kernels come from nvcc, NVRTC and the tests
+//! themselves.
 
 use cuweave::Error;
 use cuweave::error::ShortLaunch;
@@ -80,7 +81,8 @@ fn a_launch_of_too_few_threads_is_an_error_that_names_them() {
     assert_eq!(
         error.to_string(),
         format!(
-            "`add` ({}:{line}): `add` leaves elements of `h` unwritten: a launch of 32 threads writes 32 of the 64 elements of its parameter `out`, and not element 32; 64 threads are needed",
+            "`add` ({}:{line}): `add` leaves elements of `h` unwritten: a launch of 32 threads writes 32 of the 64 \
+             elements of its parameter `out`, and not element 32; 64 threads are needed",
             at.file
         )
     );
@@ -94,7 +96,7 @@ fn over(n: u32, grid: u32, out: &mut [f32; n]) {
     set[(grid, 32)](&mut out, 1.0, n);
 }
 
-/// All elements of an argument are initialised.
+/// All elements of an argument are already initialized.
 #[test]
 fn what_was_written_before_may_stay() {
     let device = alone();
@@ -116,7 +118,7 @@ fn blocks(grid: u32, count: u32, out: &mut [f32; 64]) {
     set[(count, 1)](&mut out, 2.0, 64);
 }
 
-/// A setter checks coverage again; if it is refused, the exec is unchanged.
+/// A setter checks coverage again. If it is refused, the exec is unchanged.
 #[test]
 fn setters_are_held_to_it() {
     let device = alone();
@@ -154,7 +156,7 @@ fn forms(
     (flags, t, part, d)
 }
 
-/// Elements with invalid bits are accepted only if coverage is proved.
+/// Element types with invalid bit patterns are accepted only if coverage is proved.
 #[test]
 fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let device = alone();
@@ -193,7 +195,7 @@ fn signs(n: u32, x: &[f32; n]) -> ([f32; n], [f32; n]) {
     (pos, neg)
 }
 
-/// Coverage that depends on data is vouched for, and the report says why.
+/// Coverage that depends on data is assumed, and the report says why.
 #[test]
 fn what_is_not_proved_is_listed_with_its_reason() {
     let device = alone();
@@ -222,7 +224,7 @@ fn softmax(n: i32, x: &[f32; n], y: &mut [f32; n]) {
     rows::softmax_rows[(1, 32)](&x, &mut y, n);
 }
 
-/// A length that the PTX neither proves nor refutes stands in the report.
+/// A length that the PTX neither proves nor refutes appears in the report.
 #[test]
 fn extents_that_are_not_proved_are_listed() {
     let device = alone();
@@ -243,7 +245,7 @@ mod marks {
     }
     use std::mem::MaybeUninit;
 
-    /// The same with elements that take any bits.
+    /// The same with elements for which all bit patterns are valid.
     pub mod bytes {
         #[cuweave::kernels("tests/kernels/marks.ptx")]
         unsafe extern "ptx-kernel" {
@@ -269,7 +271,8 @@ fn marked_bytes(n: u32, grid: u32, to: &[u32; n]) -> ([u8; n], [u8; n]) {
     (bytes, some)
 }
 
-/// If the verdict is unknown for a configuration, elements with invalid bits are refused, and others are vouched for.
+/// If coverage is undecided for a configuration, element types with invalid bit patterns are refused, and for
+/// others it is assumed.
 #[test]
 fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     let device = alone();

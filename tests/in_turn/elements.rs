@@ -1,11 +1,11 @@
-//! The report lists the element types of declarations that the PTX does not confirm, and no others.
+//! The report lists exactly those declared element types that the PTX does not confirm.
 
 use cuweave::prelude::*;
 use cuweave::report::DeclaredPart;
 
 use cuweave_testkit::device::alone as device;
 
-/// Declarations with the kernels' element types.
+/// Declarations with the element types of the kernels.
 mod right {
     #[cuweave::kernels("tests/kernels/elements.ptx")]
     unsafe extern "ptx-kernel" {
@@ -21,7 +21,7 @@ mod right {
     use std::mem::MaybeUninit;
 }
 
-/// Declarations with other element types than the kernels'.
+/// Declarations with other element types.
 mod wrong {
     #[cuweave::kernels("tests/kernels/elements.ptx")]
     unsafe extern "ptx-kernel" {

@@ -1,4 +1,4 @@
-//! Events in graphs: other streams meet the middle of a launch.
+//! Events in graphs: other streams synchronize with the middle of a launch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn slow(n: u32, half: &CudaEvent, done: &AtomicBool, x: &mut [u32; n], seen: &mu
     });
 }
 
-/// Says if it ran behind the event.
+/// Records whether it ran after the event.
 #[cuweave::graph]
 fn behind(go: &CudaEvent, done: &AtomicBool, found: &AtomicBool) {
     wait(&go);
@@ -83,7 +83,7 @@ fn other_streams_meet_the_middle_of_a_launch() {
         first.launch(&streams[0]).expect("it launches");
         streams[2].wait(&half).expect("it waits");
         streams[2].synchronize().expect("the work is over");
-        // The simulated driver runs a launch before `launch` returns.
+        // The simulated driver completes a launch before `launch` returns.
         assert_eq!(
             done.load(Ordering::SeqCst),
             device.simulated,
@@ -94,7 +94,7 @@ fn other_streams_meet_the_middle_of_a_launch() {
         second.synchronize().expect("nothing panicked");
         assert!(found.load(Ordering::SeqCst), "the launch waits for the event");
     }
-    // The drop waits for the launch, and the memory is there until then.
+    // The drop waits for the launch, so the memory remains valid until then.
     done.store(false, Ordering::SeqCst);
     first.launch(&streams[0]).expect("it launches");
     drop(first);
@@ -104,7 +104,7 @@ fn other_streams_meet_the_middle_of_a_launch() {
     device.nothing_reported();
 }
 
-/// The names of the operations that come before one, by paths.
+/// Returns the names of the predecessors of an operation, over any path.
 fn before(operations: &Operations, name: &str) -> BTreeSet<String> {
     let list = operations.list.as_slice();
     let at = list.iter().position(|operation| operation.name == name).expect("it is there");
@@ -139,7 +139,7 @@ fn a_record_comes_after_all_before_it_and_a_wait_before_all_behind_it() {
         assert!(["before", "behind", "waiting", "done"].iter().all(|name| last.contains(*name)), "{last:?}");
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");
-        // A stream that waits for the event meets what was done before its last record.
+        // A stream that waits for the event sees all that was done before its last record.
         let other = device.new_stream();
         other.wait(&half).expect("it waits");
         other.synchronize().expect("the work is over");

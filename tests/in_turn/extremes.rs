@@ -1,7 +1,7 @@
-//! Grids, blocks, lengths, bounds, budgets and scalars at the ends of their ranges: a build, and each setter, gives a graph
-//! or an error, and never panics. This runs with overflow checks, as tests do.
+//! Grids, blocks, lengths, bounds, budgets and scalars at the limits of their ranges. A build, and each setter,
+//! returns a graph or an error and never panics. Overflow checks are on, as in all tests.
 //!
-//! Nothing is launched: a grid of 2^63 blocks would never end.
+//! Nothing is launched, because a grid of 2^63 blocks would never end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -21,7 +21,7 @@ unsafe extern "ptx-kernel" {
     fn invert(x: &[u8; n], out: &mut [MaybeUninit<u8>; n], n: u64);
 }
 
-/// One function in each lowering of memory, each with each option for its launches.
+/// Defines a function for each memory lowering and each option for launches.
 macro_rules! in_every_form {
     ($name:ident $arguments:tt $body:tt) => {
         mod $name {
@@ -59,7 +59,7 @@ macro_rules! each_form {
     )*};
 }
 
-// 34 branches whose block a setter may change, so that they are serialized, and chains of as many.
+// 34 branches whose blocks a setter may change, so that they are serialized, and as many chains.
 in_every_form!(branches(gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, x: &[f32; 64]) {
     for _ in 0..34 {
         let _t = alloc::<f32>(64);
@@ -69,7 +69,8 @@ in_every_form!(branches(gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, x:
     }
 });
 
-// Launches that are batched: their grids are of lengths, which no setter changes. Equal ones, and unequal ones behind a join.
+// Launches that are batched, because no setter changes their grids, which depend on lengths. Equal ones, and
+// unequal ones after a join.
 in_every_form!(batches(gx: u32, gy: u32, gz: u32, x: &mut [f32; 64]) {
     let _lengths = alloc::<u8>(gx + gy + gz);
     let h = alloc::<f32>(64 * 9);
@@ -88,7 +89,8 @@ in_every_form!(batches(gx: u32, gy: u32, gz: u32, x: &mut [f32; 64]) {
 in_every_form!(configured(blocks: u32, threads: u32, shared: u32, items: u64, x: &[f32; 8], y: &mut [f32; 8]) {
     let _a = alloc::<f32>(8);
     copy(&x, &mut _a);
-    reverse_block[LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: shared }](&x, &mut y, 8);
+    reverse_block[LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1),
+        shared_mem_bytes: shared }](&x, &mut y, 8);
     scale[per_item(items)](&mut _a, 1.0, 8);
 });
 
@@ -166,12 +168,13 @@ struct Tally {
     built: usize,
     refused: usize,
     panics: Vec<String>,
-    /// True if the cases have the same lengths, on which alone a budget's curve depends: the first graph's is drawn.
+    /// True if all cases have the same lengths. The curve of budgets depends only on them, so it is drawn for the
+    /// first graph only.
     same_lengths: bool,
 }
 
 impl Tally {
-    /// Builds a graph, reads all reports of it, instantiates it, and lets `change` set arguments.
+    /// Builds a graph, reads all of its reports, instantiates it, and lets `change` set arguments.
     fn build<A: GraphFn>(
         &mut self,
         case: &str,
@@ -202,7 +205,7 @@ impl Tally {
         }
     }
 
-    /// No case panicked, and there were enough of both kinds.
+    /// Checks that no case panicked, and that there were enough graphs and enough errors.
     fn judge(self, least: usize) {
         println!("{} built, {} refused", self.built, self.refused);
         assert!(self.panics.is_empty(), "{} panics:\n{}", self.panics.len(), self.panics.join("\n"));

@@ -1,4 +1,5 @@
-//! Flags in graphs: values that advance with each launch, which graphs, the host and other launches wait for and write.
+//! Flags in graphs: values that advance with each launch. Graphs, the host and other launches wait for them and
+//! write them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -62,7 +63,7 @@ fn asked(
     write_value(&half, 12_345, 0);
 }
 
-/// The names of the operations that come before one, by paths.
+/// Returns the names of the predecessors of an operation, over any path.
 fn before(operations: &Operations, name: &str) -> Vec<String> {
     let list = operations.list.as_slice();
     let at = list.iter().position(|operation| operation.name == name).expect("it is there");
@@ -83,7 +84,7 @@ fn the_host_answers_each_launch() {
         device.schedule(seed);
         let (mut x, mut y) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
         let (half, go) = (Flag::new(&device.ctx).expect("a flag"), Flag::new(&device.ctx).expect("a flag"));
-        // Both sides begin with the value before the first.
+        // Both sides start with the value before the first.
         go.store(first.wrapping_sub(1));
         half.store(first.wrapping_sub(1));
         let (log, mut seen) = (Arc::new(Mutex::new(Vec::new())), pinned(&device.ctx, &[0u32; N]));
@@ -174,7 +175,8 @@ fn one_exec_answers_another_in_another_stream() {
         giver.launch(&one).expect("it launches");
         taker.launch(&other).expect("it launches");
     }
-    // The one that waits first, by another thread: the simulated driver runs a launch before it returns.
+    // The one that waits first runs on another thread, because the simulated driver completes a launch before it
+    // returns.
     std::thread::scope(|scope| {
         let taking = scope.spawn(|| (0..3).try_for_each(|_| taker.launch(&other)));
         std::thread::sleep(Duration::from_millis(20));
@@ -197,7 +199,7 @@ fn a_launch_that_nobody_answers_is_an_error_of_the_simulator() {
     let Some(device) = simulated_alone() else { return };
     let _impatient = Impatient::new();
     let go = Flag::<u64>::new(&device.ctx).expect("a flag");
-    // The context is broken by the error.
+    // The error breaks the context, so this runs in a separate process.
     apart("flags::in_a_process_of_its_own", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_PATIENCE", "50")]);
     assert!(!go.wait_for(1, Duration::from_millis(5)) && go.has_reached(0));
 }
@@ -210,7 +212,7 @@ fn in_a_process_of_its_own() {
     let go = Flag::new(&device.ctx).expect("a flag");
     let graph = takes(&device.ctx, N as u32, go.clone(), &mut x).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
-    // The simulated driver has run the launch when it returns, and the error comes from the next call.
+    // The simulated driver has completed the launch when it returns, so the next call returns the error.
     let launched = exec.launch(&device.stream);
     let told = launched.and_then(|()| exec.synchronize()).expect_err("nobody answers");
     assert!(told.to_string().contains("LAUNCH_TIMEOUT"), "{told}");
@@ -226,7 +228,7 @@ fn in_a_process_of_its_own() {
     std::mem::forget(exec);
 }
 
-/// Waits twice for one flag in each launch.
+/// Waits for the same flag twice in each launch.
 #[cuweave::graph]
 fn twice(n: u32, by: u32, go: &Flag<u32>, x: &mut [u32; n]) {
     wait_value(&go, 1, by);
@@ -241,7 +243,7 @@ fn a_launch_never_takes_the_signal_of_an_earlier_one() {
     let mut x = device.upload(&[7u32; N]);
     let go = Flag::new(&device.ctx).expect("a flag");
     go.store(100);
-    // Launch 1 would wait for 2 and 3, and launch 0 has waited for 2.
+    // Launch 1 would wait for 2 and 3, but launch 0 has already waited for 2.
     let mut exec = twice(&device.ctx, N as u32, 1, go.clone(), &mut x)
         .expect("it builds")
         .instantiate()
@@ -257,7 +259,7 @@ fn a_launch_never_takes_the_signal_of_an_earlier_one() {
         "{told}"
     );
     assert_eq!(exec.launches(), 1, "nothing was launched");
-    // A setter changes the step, from the first launch on.
+    // A setter changes the step, starting with the next launch.
     exec.set_by(2).expect("it is set");
     exec.launch(&device.stream).expect("it waits for 3 and 4");
     exec.set_by(1).expect("it is set");
@@ -267,12 +269,14 @@ fn a_launch_never_takes_the_signal_of_an_earlier_one() {
     exec.launch(&device.stream).expect("it waits for 5 and 6");
     drop(exec);
     assert_eq!(device.download(&x), [[1, 2, 1, 2, 1, 2].into_iter().fold(7, step); N]);
-    // No step, and one that is half of the circle.
+    // A step of 0, and a step of half the range.
     for by in [0, 1 << 31, u32::MAX] {
         let told = twice(&device.ctx, N as u32, by, go.clone(), &mut x).map(drop).expect_err("no step ahead");
         let text = match by {
-            0 => "the step of `wait_value` is 0, so that a launch would take the signal of the one before for its own".to_owned(),
-            _ => format!("the step of `wait_value` is {by}, half of the circle of its values or more, so that a launch would wait for a value behind the one before"),
+            0 => "the step of `wait_value` is 0, so that a launch would take the signal of the one before for its \
+                own".to_owned(),
+            _ => format!("the step of `wait_value` is {by}, half of the circle of its values or more, so that a \
+                launch would wait for a value behind the one before"),
         };
         assert!(told.to_string().ends_with(&text), "{told}");
     }
@@ -308,7 +312,7 @@ fn a_setter_moves_the_values_ahead_and_not_back() {
     device.nothing_reported();
 }
 
-/// Gives the number of the launch to a kernel, by pinned memory of the graph's own.
+/// Passes the number of the launch to a kernel, through the graph's own pinned memory.
 #[cuweave::graph]
 fn numbered(
     n: u32,
@@ -454,7 +458,7 @@ fn a_forgotten_exec_keeps_its_flags() {
     assert!(Arc::ptr_eq(&kept.go, &go));
 }
 
-/// Calls of graphs with flags: the second launch gives the nodes new values.
+/// Calls of graphs with flags: the second launch sets new values in the nodes.
 const CALLS: [&str; 6] = [
     "cuMemHostAlloc",
     "cuGraphAddBatchMemOpNode",

@@ -1,4 +1,4 @@
-//! Host statements: functions of the host in the middle of a launch, on pinned memory.
+//! Host statements: host functions in the middle of a launch, on pinned memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,7 +32,7 @@ impl Log {
     }
 }
 
-/// The device, the host and the device again, beside a branch that the host has nothing to do with.
+/// The device, the host and the device again, with an unrelated concurrent branch.
 #[cuweave::graph]
 fn there_and_back(
     n: u32,
@@ -81,7 +81,7 @@ fn the_host_stands_between_what_comes_before_it_and_behind() {
             value = step(step(value, 1).wrapping_mul(3), 2);
             other = step(step(other, 5), 6);
         }
-        // The function is evaluated again with the new scalar.
+        // The expression of the function is evaluated again with the new scalar.
         exec.set_by(11).expect("it is set");
         exec.launch(&device.stream).expect("it launches");
         logged.push(step(value, 1));
@@ -97,7 +97,7 @@ fn the_host_stands_between_what_comes_before_it_and_behind() {
     }
 }
 
-/// A profile runs the graph twice a launch: itself, and its nodes in series.
+/// A profile runs the graph twice per launch: the graph itself, and its nodes in series.
 #[test]
 fn profiles_run_the_functions_of_both_graphs() {
     let device = alone();
@@ -117,7 +117,7 @@ fn profiles_run_the_functions_of_both_graphs() {
     assert_eq!(log.take(), runs.collect::<Vec<u32>>());
 }
 
-/// The reports break the context, as a fault on a GPU does, so this runs in a process of its own.
+/// The reports break the context, as a fault on a GPU does, so this runs in a separate process.
 #[test]
 fn the_simulated_driver_sees_what_the_host_touches() {
     for behind in ["0", "1"] {
@@ -161,7 +161,7 @@ fn with_host_statements_out_of_order() {
     let _ = device.ctx.check_err();
 }
 
-/// A part of the memory, and a state that the function has from launch to launch.
+/// Uses a part of the memory, with a function whose state persists between launches.
 #[cuweave::graph]
 fn parts(n: u32, k: u32, x: &mut Pinned<[u32; n]>, out: &mut [u32; n]) {
     let (low, high) = x.split_at_mut(k);
@@ -188,11 +188,11 @@ fn parts_of_memory_move_with_scalars_and_with_buffers() {
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     exec.set_k(4).expect("it is set");
-    // 2 + 2 + 3 + 7: the new function has launched nothing yet.
+    // 2 + 2 + 3 + 7: the new function has not run yet.
     exec.launch(&device.stream).expect("it launches");
     exec.launch(&device.stream).expect("it launches");
     exec.set_x(&mut other).expect("it is set");
-    // The function is the same, so this is its third launch.
+    // The function has not changed, so this is its third launch.
     exec.launch(&device.stream).expect("it launches");
     exec.synchronize().expect("nothing panicked");
     drop(exec);
@@ -242,7 +242,7 @@ fn a_panic_is_the_error_of_the_next_call() {
     let text = told.to_string();
     assert!(text.starts_with(&format!("`check` (tests/in_turn/host_statements.rs:{line})")), "{text}");
     assert!(text.ends_with("panicked in an earlier launch: the first element is 0"), "{text}");
-    // The next call returns the panic, once.
+    // The next call returns the panic, exactly once.
     ANGRY.store(0, Ordering::SeqCst);
     exec.launch(&device.stream).expect("it launches");
     exec.synchronize().expect("nothing panicked");
@@ -266,7 +266,7 @@ fn a_panic_is_the_error_of_the_next_call() {
 
 static LIVE: AtomicU32 = AtomicU32::new(0);
 
-/// A value that a function owns: counted while it lives.
+/// A value that a function owns. Live values are counted.
 struct Counted;
 
 impl Counted {
@@ -308,10 +308,10 @@ fn functions_live_as_long_as_a_launch_may_call_them() {
             exec.set_add(add).expect("it is set");
             exec.launch(&device.stream).expect("it launches");
             exec.synchronize().expect("nothing panicked");
-            // The function of the build, the last one, and the one before it, which the last launch may have run.
+            // The function of the build, the latest one, and the previous one, which the last launch may have run.
             assert!(LIVE.load(Ordering::SeqCst) <= 4, "{}", LIVE.load(Ordering::SeqCst));
         }
-        // In flight, on another thread.
+        // In flight while another thread drops it.
         exec.launch(&device.stream).expect("it launches");
         let stream = device.new_stream();
         std::thread::scope(|scope| {
@@ -323,7 +323,7 @@ fn functions_live_as_long_as_a_launch_may_call_them() {
     }
     assert_eq!(LIVE.load(Ordering::SeqCst), 0);
     assert_eq!(x.as_slice().expect("its memory")[0], (0..40).sum::<u32>() + 39 + 39);
-    // A graph that is not instantiated, and one that cannot be built.
+    // A graph that is never instantiated, and one that cannot be built.
     drop(owns(&device.ctx, 4, 1, &mut x).expect("it builds"));
     assert!(owns(&device.ctx, 5, 1, &mut x).is_err());
     assert_eq!(LIVE.load(Ordering::SeqCst), 0);
@@ -338,7 +338,7 @@ fn functions_live_as_long_as_a_launch_may_call_them() {
     device.nothing_reported();
 }
 
-/// A function that takes its time.
+/// A function that takes a while.
 #[cuweave::graph]
 fn sleeps(log: &Log, x: &mut Pinned<[u32; 1]>) {
     host(&log, &mut x, |log, x| {
@@ -359,7 +359,7 @@ fn a_drop_in_flight_waits_for_the_function() {
             exec.launch(&device.stream).expect("it launches");
         }
         if forgotten {
-            // It keeps its memory, its function and the log.
+            // It keeps its memory, its function and the log alive.
             std::mem::forget(exec);
             device.stream.synchronize().expect("the work is over");
         } else {
@@ -459,7 +459,7 @@ fn a_failed_call_leaves_the_exec_as_it_was() {
     device.nothing_reported();
 }
 
-/// Calls the driver and keeps what it said.
+/// Calls the driver and records the result.
 #[derive(Default)]
 struct Caller(Mutex<Option<(Arc<cudarc::driver::CudaStream>, bool)>>);
 

@@ -1,6 +1,6 @@
-//! The work of the host at launches and setters: driver calls, allocations, and the expressions that are evaluated.
+//! The host's work for launches and setters: driver calls, allocations, and evaluated expressions.
 //!
-//! The allocations of the simulated driver are its own library's and are not counted here.
+//! The simulated driver is a library with its own allocator, so its allocations are not counted.
 
 #![allow(unsafe_code)]
 
@@ -19,16 +19,16 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: it hands all requests on to the system's allocator.
+// SAFETY: all requests are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as promised by the caller.
+        // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the caller's promise.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -45,7 +45,7 @@ unsafe extern "ptx-kernel" {
 
 type Calls = BTreeMap<String, u64>;
 
-/// Returns the driver calls and the allocations of some work.
+/// Returns the driver calls and the number of allocations during some work.
 fn work(mut work: impl FnMut()) -> (Calls, u64) {
     let calls = cuweave_sim::calls().expect("the simulated driver");
     let allocations = ALLOCATIONS.get();
@@ -79,8 +79,8 @@ fn sums(n: u32, xs: &[&[f32; n]], y: &mut [f32; n]) {
     }
 }
 
-/// With shared buffers on one stream, or on two in turn, a launch makes the same calls for any number of buffers, and allocates
-/// nothing.
+/// With shared buffers on one stream, or on two alternating streams, a launch makes the same calls for any number
+/// of buffers, and allocates nothing.
 #[test]
 fn a_launch_does_not_depend_on_the_number_of_buffers() {
     let Some(device) = simulated() else {
@@ -114,7 +114,7 @@ fn a_launch_does_not_depend_on_the_number_of_buffers() {
     }
 }
 
-/// An exec that is launched on two streams in turn, with buffers that nobody else uses, waits for nothing.
+/// An exec that is launched on two alternating streams, with buffers that nothing else uses, adds no waits.
 #[test]
 fn an_exec_on_two_streams_waits_for_nothing_of_its_own() {
     let Some(device) = simulated() else {
@@ -167,7 +167,7 @@ fn counted(n: u32) -> u32 {
     n
 }
 
-/// A row of a cache for each of 20 layers, and a kernel that is given the position.
+/// A row of a cache for each of 20 layers, and a kernel that gets the position.
 #[cuweave::graph]
 fn rows(d: u32, most: u32, pos: u32, x: &[f32; d], cache: &mut [f32; 20 * most * d], out: &mut [f32; d]) {
     for i in 0..20 {
@@ -181,8 +181,8 @@ fn rows(d: u32, most: u32, pos: u32, x: &[f32; d], cache: &mut [f32; 20 * most *
     axpy[per_item(d)](pos as f32, &x, &mut out, d);
 }
 
-/// A setter of a position evaluates what mentions the position; of launches whose ranges move only the addresses change, and
-/// nothing is allocated for them.
+/// A setter of a position evaluates only expressions that mention it. If only ranges move, only the addresses of
+/// launches change, without allocations.
 #[test]
 fn a_setter_evaluates_only_what_mentions_its_scalar() {
     let Some(device) = simulated() else {

@@ -1,5 +1,4 @@
-//! The lowerings of memory have the same results, and an arena takes its planned memory. Runs on a GPU if there is
-//! one.
+//! All memory lowerings give the same results, and an arena uses its planned memory. Runs on a GPU if there is one.
 
 #[path = "../../benches/graphs/fork_join.rs"]
 #[allow(dead_code)]
@@ -15,13 +14,13 @@ use cuweave::report::Report;
 use cuweave::{ArenaPool, Exec, Graph, GraphFn};
 use cuweave_testkit::device::{Device, alone};
 
-/// Returns numbers between -1 and 1, of all magnitudes of rounding.
+/// Returns numbers between -1 and 1 whose sums are rounded in many ways.
 fn numbers(device: &Device, len: u32) -> CudaSlice<f32> {
     let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
     device.upload(&(0..len).map(value).collect::<Vec<f32>>())
 }
 
-/// Returns the bits of an argument. Panics if all of it is alike, or not finite.
+/// Returns the bits of an argument. Panics if its elements are all equal or not finite.
 fn bits(device: &Device, what: &str, values: &impl cudarc::driver::DevicePtr<f32>) -> Vec<u32> {
     let values: Vec<f32> = device.download(values);
     assert!(values.iter().all(|value| value.is_finite()), "{what}");
@@ -29,7 +28,7 @@ fn bits(device: &Device, what: &str, values: &impl cudarc::driver::DevicePtr<f32
     values.into_iter().map(f32::to_bits).collect()
 }
 
-/// Every shape in every lowering, and in a pool, under several schedules where those can be chosen.
+/// Every shape in every lowering and in a pool, under several schedules if these can be chosen.
 #[test]
 fn results_are_the_same_bit_for_bit() {
     let device = alone();
@@ -76,7 +75,8 @@ fn results_are_the_same_bit_for_bit() {
     device.nothing_reported();
 }
 
-/// A graph with one arena takes its plan, rounded up to the pool's step, from the device's graph pool.
+/// A graph with one arena takes its planned size, rounded up to the pool's granularity, from the device's graph
+/// pool.
 #[test]
 fn the_arena_takes_what_is_planned() {
     let device = alone();

@@ -1,5 +1,6 @@
-//! Tests of what the process has once: they count driver calls or live objects, make calls fail, cause reports, or set
-//! schedules and registers. Each takes the lock of `cuweave_testkit::device`: `alone`, `simulated_alone` or `turn`.
+//! Tests that use state of the whole process: they count driver calls or live objects, let calls fail, cause
+//! reports, or set schedules and registers. Each takes the lock of `cuweave_testkit::device` by `alone`,
+//! `simulated_alone` or `turn`.
 
 mod apart;
 mod arena_pool;

@@ -1,4 +1,5 @@
-//! `Managed` memory: bound to arguments, on the host between launches, in host statements, attached to streams.
+//! `Managed` memory: bound to arguments, used on the host between launches and in host statements, and attached to
+//! streams.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::kernels("tests/kernels/managed.ptx")]
 unsafe extern "ptx-kernel" {
-    /// Counts its launches in a `__managed__` variable, which starts at 0.
+    /// Counts its launches in a `__managed__` variable that starts at 0.
     fn tick(out: &mut [MaybeUninit<u32>; 1]);
 }
 
@@ -137,7 +138,7 @@ fn a_host_statement_refuses_memory_of_the_device() -> Outcome {
     );
     let slice = device.stream.clone_htod(&[1; N as usize])?;
     assert!(through_the_host(&device.ctx, N, slice, &out).is_err());
-    // The setter refuses it too, and the exec is as before.
+    // The setter refuses it, too, and the exec is unchanged.
     let mut exec = through_the_host(&device.ctx, N, &x, &out)?.instantiate()?;
     assert!(matches!(fault(exec.set_x(&plain)), ManagedFault::NotForHost { .. }));
     exec.launch(&device.stream)?;
@@ -161,7 +162,7 @@ fn launches_and_other_loans_are_refused_while_the_host_has_it() -> Outcome {
     }
     exec.launch(&device.stream)?;
     assert_eq!(*clone.host()?, [2; 8]);
-    // A forgotten view is a loan without end, and no more.
+    // A forgotten view locks the memory forever, but nothing worse.
     std::mem::forget(x.host_mut()?);
     assert_eq!(fault(exec.launch(&device.stream)), ManagedFault::Lent);
     drop((exec, x));
@@ -210,11 +211,11 @@ fn attached_memory_is_for_one_stream() -> Outcome {
     exec.launch(&a)?;
     assert_eq!(fault(x.as_buffer().to_host(&b)), ManagedFault::AttachedElsewhere);
     assert_eq!(x.as_buffer().to_host(&a)?, [3; 8]);
-    // A view that another stream uses has no address.
+    // The address of a view that another stream uses is 0.
     x.as_buffer().with(&a, |view| assert_eq!(view.device_ptr(&b).0, 0))?;
     assert!(device.ctx.check_err().is_err());
     assert_eq!(*x.host()?, [3; 8]);
-    // Attached again, it is for the new stream alone.
+    // After it is attached again, only the new stream may use it.
     x.attach(&b)?;
     assert!(exec.launch(&a).is_err());
     exec.launch(&b)?;
@@ -236,7 +237,7 @@ fn memory_cannot_be_attached_to_default_streams_or_captures() -> Outcome {
     assert!(matches!(x.attach(&a), Err(Error::BufferCapturing)));
     let made = Managed::<i32>::zeros(&a, 4, Attach::Global);
     assert!(matches!(made, Err(Error::BufferCapturing)), "{made:?}");
-    // The host waits beside the capture.
+    // Host access does not disturb the capture.
     assert_eq!(*x.host()?, [1; 8]);
     a.end_capture(
         cudarc::driver::sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
@@ -294,7 +295,7 @@ fn every_failure_is_returned_or_leaks() -> Outcome {
     for call in calls {
         for nth in 1..12 {
             cuweave_sim::fail(call, nth, 2).expect("a known call");
-            // A right result, or an error: nothing else.
+            // Each use either gives the right result or returns an error.
             match ways() {
                 Ok(values) => assert_eq!(values, [5; 8], "{call} {nth}"),
                 Err(_) => failed += 1,
@@ -331,7 +332,7 @@ fn without_concurrent_access() -> Outcome {
     {
         let mut view = x.host_mut()?;
         view[0] = 7;
-        // Nothing runs on the device meanwhile.
+        // Nothing may run on the device while the host has the memory.
         assert_eq!(fault(exec.launch(&a)), ManagedFault::Lent);
         for refused in [apart.launch(&a), apart.launch(&b), plain.launch(&a)] {
             assert_eq!(fault(refused), ManagedFault::OfHost);
@@ -341,7 +342,7 @@ fn without_concurrent_access() -> Outcome {
     plain.launch(&b)?;
     exec.launch(&a)?;
     assert_eq!(x.host()?[..2], [8, 3]);
-    // Memory of one stream is the host's once that stream is done.
+    // Memory that is attached to one stream belongs to the host once that stream has finished.
     x.attach(&a)?;
     exec.launch(&a)?;
     {
@@ -350,7 +351,7 @@ fn without_concurrent_access() -> Outcome {
         plain.launch(&b)?;
         assert_eq!(view[1], 4);
     }
-    // Memory attached to the host is no device's until it is attached to a stream.
+    // No device may use memory that is attached to the host until it is attached to a stream.
     let x = Managed::from_host(&a, &[1; N as usize], Attach::Host)?;
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
     assert!(matches!(fault(exec.launch(&a)), ManagedFault::AttachedToHost { device: 0, .. }));
@@ -379,7 +380,7 @@ fn without_managed_memory() {
     assert!(matches!(fault(refused), ManagedFault::Unsupported { device: 0, .. }));
 }
 
-/// A `__managed__` variable is one for all streams, and state that launches share: they are ordered as written.
+/// All streams share a `__managed__` variable. It is state that launches share, so they are ordered as written.
 #[test]
 fn managed_variables_are_shared_state() -> Outcome {
     let device = device();

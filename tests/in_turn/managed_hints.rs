@@ -1,4 +1,4 @@
-//! Advice, prefetches and discards by the methods of builders, and by attributes of fields of records and of lists.
+//! Advice, prefetches and discards by builder methods, and by attributes of fields of records and lists.
 
 use cuweave::builder::Builder;
 use cuweave::managed::{Advice, Attach, Location, ManagedFault};
@@ -100,7 +100,7 @@ fn a_builder_discards_what_it_writes_first() -> Outcome {
 fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     let Some(device) = simulated_alone() else { return Ok(()) };
     let [x, out] = [managed(&device, 1), managed(&device, 0)];
-    // Given to a kernel that may read it, half of it written, nothing written.
+    // Passed to a kernel that may read it; half written; not written at all.
     for (way, code) in ["CW101", "CW108", "CW108"].into_iter().enumerate() {
         let mut b = Builder::new(&device.ctx);
         let (mut h, mut to) = (b.exclusive("x", N as u64, &x), b.exclusive("out", N as u64, &out));
@@ -136,7 +136,7 @@ fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     let mut exec = b.build()?.instantiate()?;
     exec.launch(&device.stream)?;
     assert_eq!(*out.host()?, [1; N]);
-    // Places that do not exist are found when memory is bound.
+    // Locations that do not exist are detected when memory is bound.
     for (advice, part) in [
         (Advice::AccessedBy(Location::HostNuma(0)), "NUMA node 0"),
         (Advice::PreferredLocation(Location::HostNuma(4095)), "4095"),
@@ -152,7 +152,7 @@ fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     Ok(())
 }
 
-/// The state of a step: `by` is read by all, `x` is moved ahead.
+/// The state of a step: `by` is mostly read, and `x` is prefetched.
 #[cuweave::arguments]
 struct State {
     n: u32,
@@ -197,7 +197,7 @@ fn fields_of_records_and_lists_have_hints() -> Outcome {
     // `x` and the only member of the list are prefetched.
     assert_eq!(found.prefetched, 3 + 3);
     assert_eq!(x.host()?[..3], [20, 30, 9]);
-    // A setter of a field gives the advice to what it binds.
+    // A setter of a field applies the advice to the memory that it binds.
     let other = managed(&device, 8);
     exec.state().set_by(&other)?;
     assert!(other.attributes(..)?.read_mostly);

@@ -35,7 +35,7 @@ fn add(n: u32, by: i32, x: &mut [i32; n]) {
     shift[per_item(n)](&mut x, by, n);
 }
 
-/// out = x + 1, x is mostly read.
+/// out = x + 1; x is mostly read.
 #[cuweave::graph]
 fn step(
     n: u32,
@@ -48,13 +48,13 @@ fn step(
     shift[per_item(n)](&mut out, 1, n);
 }
 
-/// x += 1, on the device before the graph runs.
+/// x += 1; x is moved to the device before the graph runs.
 #[cuweave::graph]
 fn moved(n: u32, #[prefetch(device)] x: &mut [i32; n]) {
     shift[per_item(n)](&mut x, 1, n);
 }
 
-/// The values of `x` are of no use before.
+/// The previous values of `x` are discarded.
 #[cuweave::graph]
 fn overwritten(n: u32, #[discard] x: &mut [i32; n], out: &mut [i32; n]) {
     fill(&mut x, 3);
@@ -72,7 +72,7 @@ fn overwritten_there(
     fill(&mut x, 3);
 }
 
-/// Elements of a page, and of three pages.
+/// The elements of one page, and of three pages.
 const PAGE: usize = 1024;
 const N: u32 = 3 * 1024;
 
@@ -93,7 +93,7 @@ fn fault(result: Result<impl std::fmt::Debug, Error>) -> ManagedFault {
     }
 }
 
-/// Returns the counts of pages that some work adds.
+/// Returns the page counts that some work adds.
 fn counted<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Pages, Error> {
     let pages = || cuweave_sim::pages().expect("the simulated driver");
     let before = pages();
@@ -107,7 +107,7 @@ fn advice_is_for_whole_pages_and_reads_back() -> Outcome {
     let x = managed(&device, 1);
     let none = x.attributes(..)?;
     assert!(!none.read_mostly && none.preferred_location.is_none() && none.accessed_by.is_empty());
-    // One element of the second page: all of that page.
+    // An element of the second page stands for the complete page.
     assert_eq!(x.set_read_mostly(PAGE + 5..PAGE + 6)?, 4096..8192);
     assert!(x.attributes(PAGE..2 * PAGE)?.read_mostly && !x.attributes(..)?.read_mostly);
     assert!(!x.attributes(0..1)?.read_mostly && !x.attributes(2 * PAGE..)?.read_mostly);
@@ -120,7 +120,7 @@ fn advice_is_for_whole_pages_and_reads_back() -> Outcome {
         assert_eq!(x.attributes(..)?.preferred_location, Some(location));
     }
     x.set_preferred_location(.., Location::HostNuma(0))?;
-    // A driver without NUMA nodes to choose from gives the host.
+    // A driver without a choice of NUMA nodes returns the host.
     let node = x.attributes(..)?.preferred_location;
     assert!(matches!(node, Some(Location::HostNuma(0) | Location::Host)), "{node:?}");
     x.set_preferred_location(.., Location::HostNumaCurrent)?;
@@ -183,7 +183,7 @@ fn prefetches_avoid_faults() -> Outcome {
     drop(x.host_mut()?);
     let found = counted(|| ahead.launch(&device.stream))?;
     assert_eq!((found.device_faults, found.migrated, found.prefetched), (0, 0, 3));
-    // Pages that are in place already do not move.
+    // Pages that are already in place do not move.
     let found = counted(|| ahead.launch(&device.stream))?;
     assert_eq!((found.device_faults, found.prefetched), (0, 0));
     let found = counted(|| x.prefetch(&device.stream, 0..PAGE + 1, Location::Host))?;
@@ -192,7 +192,7 @@ fn prefetches_avoid_faults() -> Outcome {
     let found = counted(|| x.host().map(drop))?;
     assert_eq!(found.host_faults, 1);
     assert_eq!(*x.host()?, [4; N as usize]);
-    // The memory that a setter binds is moved, and the old one is not any more.
+    // The memory that a setter binds is moved, and the old memory no longer is.
     let other = managed(&device, 1);
     drop(other.host()?);
     ahead.set_x(&other)?;
@@ -251,7 +251,7 @@ fn discarded_memory_does_not_move() -> Outcome {
     let found = counted(|| there.launch(&device.stream))?;
     assert_eq!((found.discarded, found.prefetched, found.device_faults), (3, 3, 0));
     assert_eq!(*x.host()?, [3; N as usize]);
-    // Pages with other elements keep them.
+    // Pages that also hold other elements keep them.
     let long = Managed::from_host(&device.stream, &[7; 2 * PAGE], Attach::Global)?;
     let mut short = overwritten_there(&device.ctx, PAGE as u32 + 5, &long)?.instantiate()?;
     let found = counted(|| short.launch(&device.stream))?;
@@ -272,7 +272,7 @@ fn discards_by_hand() -> Outcome {
     drop(view);
     assert_eq!(fault(x.discard(&device.ctx.default_stream(), ..)), ManagedFault::LegacyStream);
     x.prefetch(&device.ctx.default_stream(), .., Location::Device(0))?;
-    // The memory ends with its own pages.
+    // The memory does not share its pages.
     let small = Managed::from_host(&device.stream, &[1; 5], Attach::Host)?;
     assert_eq!(small.discard(&device.stream, ..)?, 0..4096);
     assert_eq!(small.discard(&device.stream, ..4)?, 0..0);
@@ -302,7 +302,7 @@ fn prologues_are_not_captured_and_know_their_stream() -> Outcome {
     assert!(matches!(ahead.launch(&a), Err(Error::StreamCapturing { .. })));
     assert!(matches!(x.prefetch(&a, .., Location::Host), Err(Error::BufferCapturing)));
     assert!(matches!(x.discard(&a, ..), Err(Error::BufferCapturing)));
-    // Advice has no stream, and leaves the capture as it is.
+    // Advice has no stream and does not affect the capture.
     x.set_read_mostly(..)?;
     a.end_capture(CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)?;
     assert_eq!(names.map(count), [before[0] + 1, before[1] + 1, before[2]]);
@@ -398,14 +398,14 @@ fn two_devices() -> Outcome {
     assert_eq!(found.last_prefetch, Some(Location::Device(1)));
     assert_eq!(found.accessed_by, [Location::Device(0), Location::Device(1)]);
     assert!(matches!(x.set_accessed_by(.., Location::Device(2)), Err(Error::NoDevice { count: 2, .. })));
-    // Device 0 has it mapped where it is.
+    // It is mapped in place for device 0.
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
     let found = counted(|| exec.launch(&device.stream))?;
     assert_eq!((found.device_faults, found.migrated), (0, 0));
     Ok(())
 }
 
-/// The discard rests on launches that write every element: the build proves it of each.
+/// A discard requires launches that write every element, which the build must prove for each.
 #[test]
 fn launches_that_leave_discarded_elements_are_refused() -> Outcome {
     let Some(device) = simulated_alone() else { return Ok(()) };

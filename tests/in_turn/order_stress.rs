@@ -1,10 +1,11 @@
-//! Programmatic edges order like full ones, where every kernel begins with the wait: chains of functions that this
-//! compiler rewrote, singly and batched, in which order shows. Slow producers and slow readers, elements that other blocks
-//! wrote, a read one to three launches after the write and a write one to three launches after the read; also where all
-//! blocks let the next kernel start at once. The control: without the waits, on a GPU elements are wrong, and the
-//! simulated driver tells of it.
+//! Programmatic edges order like full edges if every kernel begins with the wait.
 //!
-//! Uses bare driver calls, since the runtime adds no programmatic edge into a kernel without the wait.
+//! The test uses chains of functions that this compiler rewrote, single and batched, whose results depend on the
+//! order: slow producers and slow readers, elements that other blocks wrote, reads one to three launches after the
+//! write, and writes one to three launches after the read; also with blocks that all trigger the next kernel at
+//! once. As a control without the waits, a GPU computes wrong elements, and the simulated driver reports it.
+//!
+//! It uses direct driver calls, because the runtime never adds a programmatic edge into a kernel without the wait.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -21,7 +22,7 @@ const PTX: &str = include_str!("../kernels/order.ptx");
 const WAIT: &str = "griddepcontrol.wait;";
 const TRIGGER: &str = "griddepcontrol.launch_dependents;";
 
-/// The size of a test. On a GPU the slow blocks take about ten microseconds.
+/// The size of a test. The slow blocks take about ten microseconds on a GPU.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     blocks: u32,
@@ -31,7 +32,7 @@ struct Size {
     launches: usize,
 }
 
-/// A few blocks, some, and more than fill the device.
+/// A few blocks, some blocks, and more than fit on the device.
 const REAL: [Size; 3] = [
     Size { blocks: 4, threads: 64, rounds: 10_000, kernels: 48, launches: 100 },
     Size { blocks: 16, threads: 64, rounds: 10_000, kernels: 48, launches: 300 },
@@ -48,16 +49,16 @@ impl Size {
     }
 }
 
-/// A chain: launch k reads what launch k - `distance` wrote and writes one of `ring` buffers in turn.
+/// A chain: launch k reads what launch k - `distance` wrote, and writes to the next of `ring` buffers.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     distance: usize,
     ring: usize,
-    /// Blocks that are slow before they read, 1, or before they write, 2.
+    /// The blocks that are slow: 1 before they read, 2 before they write.
     slow: u32,
 }
 
-/// Reads one to three launches after the write; writes one to three launches after the read.
+/// Reads one to three launches after the write, and writes one to three launches after the read.
 fn chains() -> impl Iterator<Item = Chain> {
     let shapes = [(1, 2), (2, 3), (3, 4), (1, 3), (1, 4)];
     let chain = |(distance, ring)| [1, 2].map(|slow| Chain { distance, ring, slow });
@@ -69,7 +70,7 @@ impl Chain {
         (launch % self.ring, (launch + self.ring - self.distance) % self.ring)
     }
 
-    /// Returns the buffers of a member after the launches in sequence.
+    /// Returns the buffers of a member after sequential launches.
     fn meaning(&self, size: Size, member: u32) -> Vec<Vec<u32>> {
         let busy = |rounds: u32| {
             (0..rounds).fold(1u32, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
@@ -101,15 +102,15 @@ impl Chain {
     }
 }
 
-/// The start of a kernel relative to the one before it.
+/// The time at which a kernel may start, relative to its predecessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Start {
-    /// The compiler's form, with both kinds of edges that it emits.
+    /// As the compiler emits it, with both kinds of edges.
     AtTheEnd,
     LaunchOrder,
     /// Every kernel triggers the next launch (`griddepcontrol.launch_dependents`) before its wait.
     Triggered,
-    /// The control.
+    /// The control without waits.
     WithoutWaiting,
 }
 
@@ -125,11 +126,11 @@ impl Start {
     }
 }
 
-/// A function that the compiler made of `pass`: the number of launches that it stands for, and its parameters.
+/// A function that the compiler made from `pass`: its number of launches and its parameters.
 struct Rewritten {
     text: String,
     name: String,
-    /// The table of a batch.
+    /// The table, for a batch.
     table: Option<(Table, GridShape)>,
     members: u32,
 }
@@ -172,7 +173,7 @@ impl<'r> Loaded<'r> {
         Loaded { rewritten, context, function, size }
     }
 
-    /// Launches a chain. Returns the number of wrong elements, or the error.
+    /// Launches a chain. Returns the number of wrong elements, or an error.
     fn wrong_elements(&self, chain: Chain, start: Start) -> Result<usize, CUresult> {
         let members = self.rewritten.members;
         let port = match start {
@@ -192,7 +193,7 @@ impl<'r> Loaded<'r> {
                 self.context.write(address, values);
             }
             let codes = [exec.launch(&self.context), self.context.sync()];
-            // The end of the context frees the buffers.
+            // Destroying the context frees the buffers.
             if let Some(&code) = codes.iter().find(|&&code| code != OK) {
                 return Err(code);
             }
@@ -205,7 +206,7 @@ impl<'r> Loaded<'r> {
         Ok(wrong)
     }
 
-    /// Returns the chain as a graph, each edge a programmatic one.
+    /// Returns the chain as a graph with programmatic edges only.
     fn graph(&self, chain: Chain, addresses: &[Vec<u64>], from_port: u8) -> Graph {
         let graph = Graph::new();
         let mut before: Option<Node> = None;
@@ -243,14 +244,14 @@ impl<'r> Loaded<'r> {
         graph
     }
 
-    /// The values of the parameters of a launch.
+    /// Returns the parameter values of a launch.
     fn values(&self, to: u64, from: u64, chain: Chain) -> Vec<Vec<u8>> {
         let addresses = [to, from].map(|address| address.to_le_bytes().to_vec());
         let numbers = [self.size.elements(), self.size.rounds, chain.slow].map(|n| n.to_le_bytes().to_vec());
         addresses.into_iter().chain(numbers).collect()
     }
 
-    /// The table of a launch of all members.
+    /// Returns the table of a launch of all members.
     fn table(&self, table: &Table, of: impl Fn(usize) -> Vec<Vec<u8>>) -> Vec<u8> {
         let mut bytes = vec![0u8; table.bytes as usize];
         let mut put = |range: std::ops::Range<usize>, value: &[u8]| bytes[range].copy_from_slice(value);

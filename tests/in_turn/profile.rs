@@ -1,4 +1,4 @@
-//! Profiles: the entries of graphs of all kinds, their outputs, and that the exec stays as it is.
+//! Profiles: the entries for all kinds of graphs, the outputs, and that profiling does not change the exec.
 
 use cuweave::ArenaPool;
 use cuweave::builder::Builder;
@@ -34,7 +34,7 @@ fn entry<'p>(profile: &'p Profile, name: &str) -> &'p Entry {
     found.unwrap_or_else(|| panic!("no `{name}` in {:?}", names(profile)))
 }
 
-/// Checks what holds for every profile, and its three outputs.
+/// Checks the invariants of every profile, and its three outputs.
 fn check(device: &Device, profile: &Profile, launches: u32) {
     assert_eq!(profile.launches, launches);
     assert_eq!(profile.simulated, device.simulated);
@@ -101,7 +101,7 @@ fn step(n: u32, iters: u32, x: &mut [f32; n], out: &mut [u32; 1]) {
     let last = add[per_item(n)](&h, &double[..n], &mut x, n);
 }
 
-/// Every node has an entry, with its place, kind, bytes and order; the exec runs on as it was.
+/// Every node has an entry with its place, kind, bytes and order, and the exec continues unchanged.
 #[test]
 fn every_node_has_an_entry() {
     let device = alone();
@@ -117,7 +117,7 @@ fn every_node_has_an_entry() {
     assert_eq!(exec.dot(), before);
     drop(exec);
     check(&device, &profile, 3);
-    // One launch before, three of each graph, one behind: x = 2 x + 1 each time.
+    // One launch before, three of each graph, one after: each computes x = 2 x + 1.
     assert_eq!(device.download(&x), [(1 << 9) as f32 - 1.0; N]);
     device.nothing_reported();
 
@@ -131,7 +131,7 @@ fn every_node_has_an_entry() {
     assert_eq!(entry(&profile, "fill").bytes, 2 * 4 * N as u64);
     assert_eq!(entry(&profile, "copy").bytes, 2 * 4 * N as u64);
     assert_eq!(entry(&profile, "grow").bytes, 2 * 4 * N as u64);
-    // The extents are those of the declaration: `double` is longer.
+    // The extents are those of the declaration, and `double` is longer.
     assert_eq!(entry(&profile, "last").bytes, 3 * 4 * N as u64);
     assert_eq!(profile.slowest()[0].name, "slow", "{profile}");
     let text = profile.to_string();
@@ -153,7 +153,7 @@ fn layers(n: u32, count: u32, x: &mut [f32; n]) {
     }
 }
 
-/// Paths name the turn; the table and the picture have one row for all turns.
+/// Paths name the iteration. The table and the picture have one row for all iterations.
 #[test]
 fn turns_of_loops_are_one_row() {
     let device = alone();
@@ -182,7 +182,7 @@ fn branches(n: u32, x: &mut [f32; 3 * n]) {
     let third = scale[per_item(n)](&mut three, 2.0, n);
 }
 
-/// A batch is one entry; the times of its members are estimates, by their bytes.
+/// A batch is one entry. The times of its members are estimated from their bytes.
 #[test]
 fn members_of_a_batch_are_estimates() {
     let device = alone();
@@ -228,7 +228,8 @@ fn decisions(n: u32, flag: &[u32; 1], x: &mut [u32; n], count: &mut [u32; 1], in
     fill(&mut count, 4);
 }
 
-/// Statements in bodies are summed over the turns, also in nested ones; an arm that does not run has no time.
+/// Statements in bodies are summed over the iterations, also in nested bodies. An arm that does not run has no
+/// time.
 #[test]
 fn bodies_are_summed_over_their_turns() {
     let device = alone();
@@ -287,13 +288,13 @@ fn eaten(n: u32, h: [f32; n], out: &mut [MaybeUninit<f32>; n]) {
     free(h);
 }
 
-/// Outputs of profiled launches are freed; those of later ones are as always. What takes outputs over is refused.
+/// Outputs of profiled launches are freed; later ones behave as usual. Graphs that take over outputs are refused.
 #[test]
 fn outputs_are_freed_and_taken_over_ones_refused() {
     let device = alone();
     let x = device.upload(&[3.0f32; N]);
     let mut exec = made(&device.ctx, N as u32, &x).expect("a graph").instantiate().expect("an exec");
-    // Its handle is forgotten, and the profile frees it.
+    // Its handle is forgotten, but the profile frees it.
     std::mem::forget(exec.launch(&device.stream).expect("a launch"));
     let profile = exec.profile(&device.stream, 2).expect("a profile");
     check(&device, &profile, 2);
@@ -335,7 +336,7 @@ fn what_cannot_be_profiled_is_told() {
     device.nothing_reported();
 }
 
-/// A profile is taken with the values of setters so far; later ones reach the exec alone.
+/// A profile uses the values of earlier setters. Later setters only affect the exec.
 #[test]
 fn setters_before_and_behind() {
     let device = alone();
@@ -367,7 +368,7 @@ fn owned(n: u32, x: &mut [f32; n]) {
     copy(&b, &mut x);
 }
 
-/// Memory that the exec owns, and that of a pool, is the same in both graphs.
+/// Memory of the exec, and of a pool, is shared by both graphs.
 #[test]
 fn memory_of_the_exec_and_of_a_pool() {
     let device = alone();
@@ -390,7 +391,7 @@ fn memory_of_the_exec_and_of_a_pool() {
     device.nothing_reported();
 }
 
-/// The exec of a builder is profiled as one of a graph function.
+/// Execs of a builder are profiled in the same way.
 #[test]
 fn graphs_of_a_builder() {
     let device = alone();
@@ -412,7 +413,7 @@ fn graphs_of_a_builder() {
     device.nothing_reported();
 }
 
-/// A launch as the exec was before, through a profile that a failing call ended.
+/// Builds and instantiates a graph with decisions, and takes its profile.
 fn scenario(device: &Device) -> cuweave::Result<()> {
     let mut x = device.upload(&[7u32; 8]);
     let (mut count, mut inner, flag) =
@@ -421,7 +422,7 @@ fn scenario(device: &Device) -> cuweave::Result<()> {
     exec.profile(&device.stream, 2).map(drop)
 }
 
-/// Each call that a profile makes fails once: it is told, the exec runs on, and nothing is left behind.
+/// Each call of a profile fails once: the error is returned, the exec continues, and nothing leaks.
 #[test]
 fn each_call_fails_once() {
     let Some(device) = simulated_alone() else { return };
@@ -457,7 +458,7 @@ fn each_call_fails_once() {
             cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("a fault");
             let result = exec.profile(&device.stream, 2);
             let over = cuweave_sim::clear_faults().expect("faults") > 0;
-            // A failure in a drop is kept by the context.
+            // The context keeps a failure in a drop.
             let _ = device.ctx.check_err();
             if over {
                 result.unwrap_or_else(|error| panic!("`{call}`: {error}"));
@@ -475,7 +476,7 @@ fn each_call_fails_once() {
             let _ = device.ctx.check_err();
             device.ctx.synchronize().expect("all is well");
             let after = cuweave_sim::live().expect("counts");
-            // An object that cannot be destroyed is left behind.
+            // An object that cannot be destroyed leaks.
             let destroys = ["cuGraphExecDestroy", "cuGraphDestroy", "cuEventDestroy_v2"].contains(&call)
                 || call.starts_with("cuMem");
             assert!(
@@ -488,7 +489,7 @@ fn each_call_fails_once() {
     device.nothing_reported();
 }
 
-/// Launches in one fused kernel are one entry, whose members are estimates.
+/// The launches of a fused kernel are one entry, whose members are estimates.
 #[test]
 fn fused_launches_are_one_entry() {
     let device = alone();
@@ -505,7 +506,7 @@ fn fused_launches_are_one_entry() {
     device.nothing_reported();
 }
 
-/// Profiles of one exec after another, in every order of drops.
+/// Profiles of several execs, with all orders of drops.
 #[test]
 fn drops_in_any_order() {
     let device = alone();

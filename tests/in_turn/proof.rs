@@ -1,8 +1,9 @@
-//! The proof of the compiler: random graph programs, compiled by cuweave's compiler, run on the simulated driver under
-//! many schedules, and compared with running their statements one after the other. No report, no difference. Then the
-//! same programs with a plan that is broken on purpose: each must be reported.
+//! Tests the compiler with random graph programs: each is compiled by cuweave, run on the simulated driver under
+//! many schedules, and compared with a sequential evaluation. There must be no report and no difference. Then the
+//! same programs run with deliberately broken plans: each must be reported.
 //!
-//! The operations are added here by bare driver calls, as the runtime adds them, so that programs can be made at run time.
+//! The operations are added with direct driver calls, in the same way as the runtime adds them, so that programs
+//! can be made at run time.
 #![allow(unsafe_code)]
 
 use cuweave_core::compile::{self, Wishes};
@@ -16,13 +17,13 @@ use cuweave_testkit::random::Random;
 use cuweave_testkit::raw::{Context, Graph, Node, OK, sys};
 use sys::CUresult;
 
-/// Elements of every buffer, and the bounds of the parts that launches use.
+/// The number of elements of every buffer, and the bounds of the parts that launches use.
 const LEN: usize = 12;
 const DIMS: [u64; 4] = [0, 4, 8, 12];
 /// The buffer of the caller.
 const X: BufferId = BufferId::from_u32(0);
 const PARTS: [(u64, u64); 6] = [(0, 12), (0, 4), (4, 8), (8, 12), (0, 8), (4, 12)];
-/// Programs of each of the three lowerings, and the schedules of each.
+/// The number of programs for each of the three lowerings, and of schedules for each program.
 const PROGRAMS: u64 = 700;
 const SCHEDULES: u64 = 3;
 
@@ -47,8 +48,8 @@ const KERNEL: &str = ".version 6.0
 }
 ";
 
-/// A program: buffer 0 is the caller's, the others are allocated somewhere before their first use, filled, used, and
-/// freed early, returned, or left to the compiler.
+/// Returns a program. Buffer 0 is the caller's. The others are allocated before their first use, filled, used, and
+/// then freed early, returned, or left to the compiler.
 fn program(seed: u64) -> Source {
     let mut random = Random::new(seed);
     let mut writer = Writer::new(&DIMS);
@@ -67,7 +68,7 @@ fn program(seed: u64) -> Source {
             let mut pick = || (random.of(&alive), random.of(&PARTS));
             let (to, from) = (pick(), pick());
             let aliased = to.0 == from.0 && to.1.0 < from.1.1 && from.1.0 < to.1.1;
-            // The kernel reads as many elements as it writes, so a longer source would not match the declaration.
+            // The kernel reads as many elements as it writes, so the source must not be longer.
             if aliased || from.1.1 - from.1.0 > to.1.1 - to.1.0 {
                 continue;
             }
@@ -96,7 +97,7 @@ fn constant(statement: StatementId) -> u32 {
     statement.as_u32() * 77 + 3
 }
 
-/// The buffers after the statements have run one after the other.
+/// Returns the buffers after a sequential evaluation.
 fn in_order(program: &Program, x: &[u32; LEN]) -> Vector<BufferId, [u32; LEN]> {
     let mut memory = Vector::filled([0u32; LEN], program.buffers.len());
     memory[X] = *x;
@@ -163,9 +164,9 @@ impl Device {
                 self.context.free(address(operations, &memories, device_x, buffer));
             }
         }
-        // After a fault these fail too.
+        // After a fault, these calls fail, too.
         for address in owned.into_iter().filter(|&address| address != 0).chain([device_x]) {
-            // SAFETY: addresses of the driver's own, which nothing uses any more.
+            // SAFETY: these addresses come from the driver, and nothing uses them any more.
             unsafe { sys::cuMemFree_v2(address) };
         }
         match (launched, ended) {
@@ -286,7 +287,7 @@ fn broken_plans_are_caught() {
         let edge = operations.list.ids().rev().find_map(|to| {
             let position = operations.list[to].after.iter().position(|&from| is_work(from) && is_work(to))?;
             let from = operations.list[to].after[position];
-            // An edge that `#[after]` alone asked for orders no memory.
+            // An edge that only an `#[after]` demands does not order memory.
             let (a, b) = (operations.list[from].sources[0], operations.list[to].sources[0]);
             conflict(&program.statements[a], &program.statements[b], &DIMS).then_some((to, position))
         });

@@ -1,5 +1,5 @@
-//! Invalid input, at build and at launch, is an error that names the argument or the node and its line; no object is
-//! leaked, and an exec is unchanged.
+//! Invalid input, at build or launch, is an error that names the argument or the node and its line. No object
+//! leaks, and an exec is unchanged.
 
 use cudarc::driver::sys;
 use cuweave::Error;
@@ -26,7 +26,7 @@ fn refused<T>(result: cuweave::Result<T>) -> Error {
     }
 }
 
-/// The name and the line below which the error points, in this file.
+/// Checks the name and the line, in this file, that an error points at.
 fn points_at(at: &At, name: &str, line: u32) {
     assert_eq!((at.name.as_str(), at.line), (name, line));
     assert!(at.file.ends_with("runtime_bad_input.rs"), "{}", at.file);
@@ -51,7 +51,7 @@ fn a_buffer_that_is_too_short() {
     points_at(at, "b", SUM);
     assert_eq!(text, "n * m - 1");
     assert_eq!(device.live(), built);
-    // A longer one is taken.
+    // A longer buffer is accepted.
     let long = device.zeros::<f32>(40);
     drop(sum(&device.ctx, 3, 4, &a, &long, &mut out).expect("at least as long"));
     assert_eq!(device.live().map(|live| live.graphs), built.map(|live| live.graphs));
@@ -61,7 +61,7 @@ fn a_buffer_that_is_too_short() {
 fn lengths_without_a_value() {
     let device = alone();
     let (a, b, mut out) = (device.zeros::<f32>(4), device.zeros::<f32>(4), device.zeros::<f32>(4));
-    // 0 * m - 1 is negative; n * m of the widest numbers is no fault of u64, and too long.
+    // 0 * m - 1 is negative. n * m with the largest values does not overflow u64, but is too long.
     let error = refused(sum(&device.ctx, 0, 4, &a, &b, &mut out));
     let Error::Size { at, text, .. } = &error else { panic!("{error:?}") };
     points_at(at, "b", SUM);
@@ -167,7 +167,7 @@ fn parts_that_leave_what_they_are_parts_of() {
         points_at(at, "x", NESTED + line);
         assert_eq!(((lo, hi), (from, to)), (found, whole));
     }
-    // 4 + 5 is outside of the buffer too, and that error comes first.
+    // 4 + 5 is also outside of the buffer, and that error comes first.
     assert!(matches!(refused(nested(&device.ctx, 4, 5, &mut x)), Error::Range { hi: 9, len: 8, .. }));
     let graph = nested(&device.ctx, 4, 3, &mut x).expect("all within");
     graph.instantiate().expect("it instantiates").launch(&device.stream).expect("it launches");
@@ -203,7 +203,7 @@ fn configurations_that_the_device_or_the_kernel_refuses() {
         assert_eq!(at.line, SHAPED + line, "{error}");
         assert!(reason.to_string().contains(says), "{reason}");
     }
-    // More than 48 KiB of shared memory only has to be asked for.
+    // More than 48 KiB of shared memory only have to be requested.
     drop(shaped(&device.ctx, 1, 32, 64 << 10, 8, &mut x).expect("a configuration that fits"));
 }
 
@@ -291,13 +291,13 @@ fn outputs_that_are_not_the_expected_ones() {
         let error = refused(consumer.launch(&device.stream, (wrong,)));
         let Error::WrongOutput { at, .. } = &error else { panic!("{error:?}") };
         points_at(at, "h", TAKE);
-        // The exec is as it was, and so is the other producer, whose output was freed.
+        // The exec is unchanged, and so is the other producer, whose output was freed.
         let right = first.launch(&device.stream).expect("it launches");
         consumer.launch(&device.stream, (right,)).expect("it takes over");
         drop(other.launch(&device.stream).expect("it launches again"));
         assert_eq!(device.stream.clone_dtoh(&consumer.args().out).expect("a copy"), [3.0; 4]);
 
-        // Too short for the consumer, and of a graph that is gone.
+        // Too short for the consumer, and of a dropped graph.
         let short = make(&device.ctx, 3).expect("it builds").instantiate().expect("it instantiates");
         let mut more = device.zeros::<f32>(4);
         let error = refused(take(&device.ctx, 4, short.output(), &mut more));
@@ -358,7 +358,7 @@ fn with_an_old_driver() {
     }
 }
 
-/// Needs two devices; the simulated driver has them if its setting is made before it is loaded.
+/// Needs two devices. The simulated driver has them if its setting is made before it is loaded.
 #[test]
 fn buffers_and_streams_of_another_context() {
     apart("runtime_bad_input::with_two_devices", &[("CUWEAVE_SIM_DEVICES", "2")]);

@@ -1,5 +1,5 @@
-//! An exec: its report and picture, its setters, the modules that it keeps loaded, and its annotations for the simulated
-//! driver.
+//! Execs: their reports and pictures, setters, the modules that they keep loaded, and their annotations for the
+//! simulated driver.
 
 use cudarc::driver::sys;
 use cuweave::Error;
@@ -113,7 +113,7 @@ fn fills_of_every_width_and_their_setters() {
         device.zeros::<u64>(3),
     );
     let (bytes, shorts, words, longs, doubles, fixed) = &mut buffers;
-    // Both halves of the 8-byte values are the same at first, and differ later.
+    // At first, both halves of the 8-byte values are the same; later they differ.
     let graph =
         widths(&device.ctx, 1, 2, 3, 0, 0.0, bytes, shorts, words, longs, doubles, fixed).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
@@ -220,7 +220,8 @@ fn a_module_is_loaded_once_and_as_long_as_it_is_used() {
     assert_eq!(device.download(&out), [1, 3, 5, 7]);
 }
 
-/// A stream that is capturing may own a buffer: the capture is left alone, and the launch is refused or waited for.
+/// A buffer's stream may be capturing: the capture is not disturbed, and the launch is refused or ordered by a
+/// wait.
 #[test]
 fn the_owner_of_a_buffer_is_capturing() {
     let device = alone();
@@ -249,8 +250,8 @@ fn the_owner_of_a_buffer_is_capturing() {
     assert_eq!(device.download(&out)[2], 8.0);
 }
 
-/// The simulated driver reports the effects of a wrong plan with the user's names. The report breaks the context, as a
-/// fault on a GPU does, so this runs in a process of its own.
+/// The simulated driver reports the effects of a wrong plan with the user's names. The report breaks the context,
+/// as a fault on a GPU does, so this runs in a separate process.
 #[test]
 fn a_broken_plan_is_found() {
     apart("runtime_exec::with_a_broken_plan", &[]);

@@ -1,5 +1,5 @@
-//! Each driver call that the runtime makes fails once: the error is returned, all created objects are destroyed, and the
-//! next run succeeds.
+//! Lets each driver call of the runtime fail once: the error is returned, all created objects are destroyed, and
+//! the next run succeeds.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn consume(n: u32, by: i32, x: &[i32; n], h: [i32; n], out: &mut [i32; n], host:
     copy(&x, &mut host);
 }
 
-/// The operands of the scenario, made before any call fails.
+/// The operands of the scenario, which are made before any call fails.
 struct Inputs {
     ctx: Arc<CudaContext>,
     streams: [Arc<CudaStream>; 3],
@@ -58,7 +58,7 @@ fn inputs(ctx: &Arc<CudaContext>) -> Inputs {
     Inputs { ctx: ctx.clone(), streams, x, shared, out, owned, host }
 }
 
-/// Everything that the runtime can do, once.
+/// Uses all features of the runtime once.
 fn scenario(inputs: &mut Inputs) -> cuweave::Result<()> {
     let Inputs { ctx, streams, x, shared, out, owned, host } = inputs;
     let mut first = produce(ctx, N, shared.clone())?.instantiate()?;
@@ -86,7 +86,8 @@ fn scenario(inputs: &mut Inputs) -> cuweave::Result<()> {
     Ok(())
 }
 
-/// Checks the contents after a scenario without a fault: 1 + 3 from the one producer, and what `x` was bound to last.
+/// Checks the contents after a scenario without a fault: 1 + 3 from one producer, and the last buffer that `x` was
+/// bound to.
 fn check(inputs: &Inputs) {
     let stream = &inputs.streams[0];
     let read = |buffer: &CudaSlice<i32>| stream.clone_dtoh(buffer).expect("a download");
@@ -95,7 +96,7 @@ fn check(inputs: &Inputs) {
     assert_eq!(inputs.host.as_slice().expect("its memory"), [2; N as usize]);
 }
 
-/// The calls of the runtime that the scenario makes.
+/// Returns the calls of the runtime in the scenario.
 fn calls() -> impl Iterator<Item = &'static str> {
     let others = [
         "cuCtxGetCurrent",
@@ -131,7 +132,7 @@ fn every_call_fails_once() {
                 let text = error.to_string();
                 assert!(text.contains("(801)") || text.contains("(999)"), "`{call}` {nth}: {text}");
             }
-            // Objects made before the fault still work, once the context has returned its kept error.
+            // Objects made before the fault still work, once the context has returned its error.
             let _ = ctx.check_err();
             let mut again = inputs(ctx);
             scenario(&mut again).unwrap_or_else(|error| panic!("after `{call}` {nth}: {error}"));

@@ -1,9 +1,9 @@
-//! A launch in flight reads and writes its own operands, whatever safe code drops, forgets or moves, in any order and on
-//! any thread.
+//! A launch in flight reads and writes its own operands, whatever safe code drops, forgets or moves, in any order
+//! and on any thread.
 //!
-//! Each launch begins with a slow kernel. Meanwhile the buffer that it is about to read is dropped, and its memory, if
-//! it is free by then, is allocated again and overwritten. On the simulated driver, which does work when it is enqueued,
-//! the same programs show that nothing is freed twice or leaked.
+//! Each launch begins with a slow kernel. Meanwhile, the buffer that it is about to read is dropped. If its memory
+//! is free by then, it is allocated again and overwritten. The simulated driver runs work when it is enqueued;
+//! there, the same programs show that nothing is freed twice or leaked.
 
 use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Instant;
@@ -16,7 +16,7 @@ use cuweave_testkit::process::apart;
 
 use crate::slow::{late, late_out, spin};
 
-/// out = x, late, from and to the host.
+/// out = x, delayed; both from and to the host.
 #[cuweave::graph]
 fn late_up(n: u32, rounds: u32, x: &Pinned<[f32; n]>, ticket: &mut [u32; 1], out: &mut [f32; n]) {
     let wait = spin[(1, 1)](&mut ticket, rounds);
@@ -50,14 +50,14 @@ fn simulated() -> bool {
     driver().is_simulated()
 }
 
-/// One test at a time: the memory of one is not to be taken by another.
+/// Runs one test at a time, so that no test can take the memory of another.
 fn alone() -> Alone {
     rounds();
     let guard = turn();
     Alone { since: Instant::now(), _guard: guard }
 }
 
-/// Prints the duration of a test at its end, without the time spent waiting for the lock.
+/// Prints the duration of a test when it ends, without the time spent waiting for the lock.
 struct Alone {
     since: Instant,
     _guard: MutexGuard<'static, ()>,
@@ -70,9 +70,9 @@ impl Drop for Alone {
     }
 }
 
-/// On a GPU keeps the kernels loaded for good. The real driver compiles them at each load, for longer than all else that
-/// a case does, and some of the tests have hundreds of cases. On the simulated driver, and in
-/// [`a_module_goes_with_its_last_exec`], each case loads them, and unloads them while a launch is in flight.
+/// On a GPU, keeps the kernels loaded forever. The real driver compiles them at each load, which takes longer than
+/// the rest of a case, and some tests have hundreds of cases. On the simulated driver, and in
+/// [`a_module_goes_with_its_last_exec`], each case loads them and unloads them while a launch is in flight.
 fn keep_kernels() {
     static KEPT: OnceLock<cuweave::Loaded> = OnceLock::new();
     if !simulated() {
@@ -124,7 +124,7 @@ fn ramp(seed: usize) -> Vec<f32> {
     (0..N as usize).map(|i| (i + seed) as f32).collect()
 }
 
-/// Allocates memory of that size again, if it is free, and overwrites it.
+/// Allocates memory of the same size, which may be freed memory, and overwrites it.
 fn scribble(streams: &Streams) -> Vec<CudaSlice<f32>> {
     let other = vec![-1.0_f32; N as usize];
     let mut taken = Vec::new();
@@ -173,7 +173,7 @@ fn start<'a>(
     exec
 }
 
-/// Ends an exec in one of the ways.
+/// Ends an exec in the given way.
 fn end<'a>(mut exec: Exec<late::Args<'a>>, how: End, other: &'a CudaSlice<f32>) {
     match how {
         End::Drop => drop(exec),
@@ -199,8 +199,9 @@ fn what_a_launch_reads_is_given_up() {
                 for launcher in KINDS {
                     for elsewhere in [false, true] {
                         if elsewhere && owner == Kind::PerThread && !simulated() {
-                            // cudarc frees such a buffer in the dropping thread's own per-thread stream, and the driver was seen
-                            // not to let a thread end that leaves this behind (h200-2026-11-22/probes.md).
+                            // cudarc frees such a buffer in the per-thread stream of the thread that drops it. The
+                            // driver was observed not to let a thread end while such a free is pending
+                            // (h200-2026-11-22/probes.md).
                             continue;
                         }
                         given_up(&streams, binding, how, owner, launcher, elsewhere);
@@ -214,8 +215,8 @@ fn what_a_launch_reads_is_given_up() {
     println!("{cases} cases");
 }
 
-/// The module is unloaded with its last user, not before its launches are over. In a process of its own: an exec that
-/// another test has forgotten would keep it.
+/// The module is unloaded with its last user, but not before its launches have ended. Runs in a separate process,
+/// because an exec that another test has forgotten would keep the module.
 #[test]
 fn a_module_goes_with_its_last_exec() {
     apart("runtime_orders::with_no_module_kept", &[]);
@@ -272,7 +273,7 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
     drop(taken);
 }
 
-/// A buffer that was written is read, and written again, by others right after the exec is dropped.
+/// Others read and write a buffer right after the exec that wrote it is dropped.
 #[test]
 fn what_a_launch_writes_is_used_next() {
     let _alone = alone();
@@ -304,7 +305,7 @@ fn what_a_launch_writes_is_used_next() {
     }
 }
 
-/// Views of a living exec come after its last launch, and its next launch after them.
+/// Views of a live exec are ordered after its last launch, and its next launch after them.
 #[test]
 fn views_between_launches() {
     let _alone = alone();
@@ -323,7 +324,7 @@ fn views_between_launches() {
                     exec.launch(&launcher).expect("it launches");
                     assert_eq!(user.clone_dtoh(&exec.args().out).expect("a download"), ramp(seed - 1));
                     exec.launch(&launcher).expect("it launches");
-                    // Written while the launch before may still read.
+                    // Written while the previous launch may still read.
                     let x = &mut exec.args_mut().x.expect("it is owned");
                     user.memcpy_htod(&ramp(seed), x).expect("an upload");
                 }
@@ -379,7 +380,7 @@ fn pinned_memory_is_given_up() {
             }
         }
     }
-    // Owned and shared.
+    // Owned and shared buffers.
     let ticket = || streams.first.alloc_zeros::<u32>(1).expect("an allocation");
     let mut out = streams.second.alloc_zeros::<f32>(N as usize).expect("an allocation");
     let shared = Arc::new(pinned(ctx, &expected));
@@ -430,7 +431,7 @@ fn outputs_end_in_every_way_and_are_made_again() {
                     }
                     Fate::TakenOver => taker.launch(&streams.of(next), (made,)).expect("it takes over"),
                 }
-                // Made again with other contents while the one before may still be in use.
+                // Rebuilt with other contents while the previous one may still be in use.
                 streams
                     .second
                     .memcpy_htod(&ramp(2), &mut exec.args_mut().x.expect("owned"))
@@ -452,15 +453,16 @@ fn outputs_end_in_every_way_and_are_made_again() {
     }
 }
 
-/// Objects that can outlive one another, given up in every order, each dropped or forgotten, on one thread or two.
+/// Objects that can outlive one another are given up in every order, each dropped or forgotten, on one thread or
+/// two.
 #[test]
 fn every_order_of_the_end() {
     let _alone = alone();
     keep_kernels();
     for elsewhere in [false, true] {
-        // None, each alone, all.
+        // None, each one alone, all.
         for forgotten in [0, 1, 2, 4, 8, 16, 31_u32] {
-            // On a GPU, where forgotten objects add up, some of them.
+            // On a GPU, where forgotten objects accumulate, only some of them.
             let step = if simulated() { 1 } else { 11 };
             for order in permutations(5).iter().skip(forgotten as usize % step).step_by(step) {
                 ends(order, forgotten, elsewhere);
@@ -517,7 +519,7 @@ fn ends(order: &[usize], forgotten: u32, elsewhere: bool) {
     }
 }
 
-/// Two threads launch execs of their own that share what they read.
+/// Two threads launch different execs that read the same memory.
 #[test]
 fn two_threads() {
     let _alone = alone();

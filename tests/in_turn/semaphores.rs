@@ -1,5 +1,5 @@
-//! Semaphores of other APIs in graphs. The simulated driver imports them from any open file descriptor; on a GPU only refusals are
-//! looked at, since there is no other API to make one.
+//! Semaphores of other APIs in graphs. The simulated driver imports them from any open file descriptor. On a GPU,
+//! only refusals are tested, because no other API is available to create one.
 
 use std::fs::File;
 use std::os::fd::IntoRawFd;
@@ -152,7 +152,7 @@ fn a_timeline_goes_ahead_with_each_launch() {
 #[allow(unsafe_code)]
 #[test]
 fn what_is_no_semaphore_is_refused() {
-    // On a GPU, too.
+    // Also on a GPU.
     let device = alone();
     // SAFETY: nothing is imported, since no such descriptor is open.
     for handle in unsafe { [SemaphoreHandle::opaque_fd(-1), SemaphoreHandle::timeline_fd(987_654)] } {
@@ -207,7 +207,7 @@ const CALLS: [&str; 6] = [
     "cuGraphLaunch",
 ];
 
-/// Waits for what it has signalled itself.
+/// Waits for a value that the graph itself has signalled.
 #[cuweave::graph]
 fn alone_with_itself(n: u32, drawn: &Semaphore, taken: &Semaphore, x: &mut [u32; n]) {
     mix[per_item(n)](&mut x, 1, n);

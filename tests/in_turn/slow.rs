@@ -1,4 +1,4 @@
-//! Graphs that begin with a slow kernel: 400,000 rounds of it take about two milliseconds on a GPU.
+//! Graphs that begin with a slow kernel: 400,000 rounds take about two milliseconds on a GPU.
 
 use cuweave::prelude::*;
 
@@ -7,7 +7,7 @@ unsafe extern "ptx-kernel" {
     pub fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
 }
 
-/// out = x, late
+/// out = x, delayed.
 #[cuweave::graph]
 pub fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
     let wait = spin[(1, 1)](&mut ticket, rounds);
@@ -15,7 +15,7 @@ pub fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut 
     copy(&x, &mut out);
 }
 
-/// The result = x, late.
+/// The result is x, delayed.
 #[cuweave::graph]
 pub fn late_out(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1]) -> [f32; n] {
     let h = alloc::<f32>(n);

@@ -1,11 +1,11 @@
-//! Streams that share memory, hidden state and outputs: missing order shows as wrong results.
+//! Stress tests with streams that share memory, hidden state and outputs. Missing order shows as wrong results.
 //!
-//! Each launch begins with a slow kernel, so that on a GPU work that does not wait for it comes too early. On the simulated
-//! driver, which does work when it is enqueued, the same programs show that nothing is refused, freed twice or
-//! leaked.
+//! Each launch begins with a slow kernel, so that on a GPU, work that does not wait for it comes too early. The
+//! simulated driver runs work when it is enqueued; there, the same programs show that nothing is refused, freed
+//! twice or leaked.
 //!
-//! `STREAM_STRESS=small` repeats each pattern twice, with short kernels: for tools that slow kernels down, such as
-//! `compute-sanitizer --tool racecheck`.
+//! `STREAM_STRESS=small` repeats each pattern only twice, with short kernels, for tools that slow kernels down,
+//! such as `compute-sanitizer --tool racecheck`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,7 +25,7 @@ mod state {
     }
 }
 
-/// out = x, late, through memory of the exec's own
+/// out = x, delayed, by way of memory that the exec owns.
 #[cuweave::graph(memory = "owned")]
 fn owned(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -59,7 +59,7 @@ fn ramp(seed: usize) -> Vec<f32> {
     (0..N as usize).map(|i| (i + seed) as f32).collect()
 }
 
-/// Returns true if the environment asks for short runs.
+/// Returns true if the environment requests short runs.
 fn small() -> bool {
     match std::env::var("STREAM_STRESS") {
         Ok(size) => {
@@ -89,7 +89,7 @@ impl Streams {
     fn new(device: &Device) -> Streams {
         static KEPT: OnceLock<(cuweave::Loaded, cuweave::Loaded)> = OnceLock::new();
         if !device.simulated {
-            // The driver compiles a file at each load, for longer than all else takes.
+            // The driver compiles a file at each load, which takes longer than everything else.
             KEPT.get_or_init(|| {
                 (
                     spin::load(&device.ctx).expect("the kernels"),
@@ -115,7 +115,7 @@ impl Streams {
     }
 }
 
-/// Execs with memory of their own come and go on many streams: the driver gives the same bytes again.
+/// Execs with their own memory come and go on many streams, and the driver reuses the memory.
 #[test]
 fn owned_memory_comes_and_goes() {
     let device = alone();
@@ -139,7 +139,7 @@ fn owned_memory_comes_and_goes() {
     }
 }
 
-/// Several execs step one variable, each on streams of its own, some dropped and some forgotten.
+/// Several execs update one variable, each on different streams. Some are dropped and some are forgotten.
 #[test]
 fn hidden_state_is_stepped_by_many() {
     let device = alone();
@@ -165,7 +165,7 @@ fn hidden_state_is_stepped_by_many() {
     }
 }
 
-/// A third stream reads and writes what an exec that was forgotten writes.
+/// A third stream reads and writes a buffer that a forgotten exec writes.
 #[test]
 fn forgotten_execs_are_waited_for() {
     let device = alone();
@@ -187,8 +187,8 @@ fn forgotten_execs_are_waited_for() {
     }
 }
 
-/// Two execs pass elements from buffer to buffer, late, each launch on another stream; the host writes the first and reads
-/// the last.
+/// Two execs move elements from buffer to buffer, delayed, with each launch on another stream. The host writes the
+/// first buffer and reads the last.
 #[test]
 fn buffers_are_passed_on() {
     let device = alone();
@@ -225,7 +225,7 @@ fn buffers_are_passed_on() {
     });
 }
 
-/// An output is read on two streams, late on the first: its bytes are given again only after both.
+/// An output is read on two streams, with a delay on the first. Its memory is reused only after both reads.
 #[test]
 fn outputs_are_read_on_two_streams() {
     let device = alone();

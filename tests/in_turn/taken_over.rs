@@ -1,4 +1,5 @@
-//! Setters of arguments that a graph takes over: what is freed is what was handed over, or the setter is refused.
+//! Setters of arguments that a graph takes over: either the buffer that was handed over is freed, or the setter is
+//! refused.
 
 use cuweave::Error;
 use cuweave::builder::{Builder, Memory};
@@ -21,7 +22,7 @@ fn made(n: u32, first: f32) -> [f32; n] {
 
 macro_rules! takers {
     ($($memory:literal $taken:ident $freed:ident $outer:ident)*) => {$(
-        /// out = 2 (h + h); the compiler places the free.
+        /// out = 2 (h + h); the compiler adds the free.
         #[cuweave::graph(memory = $memory)]
         fn $taken(n: u32, h: [f32; n], out: &mut [f32; n]) {
             let t = alloc::<f32>(n);
@@ -37,7 +38,7 @@ macro_rules! takers {
             scale[per_item(n)](&mut out, 2.0, n);
         }
 
-        /// The callee frees what this takes over.
+        /// The callee frees the argument.
         #[cuweave::graph(memory = $memory)]
         fn $outer(n: u32, h: [f32; n], out: &mut [f32; n]) {
             $freed(n, h, &mut out);
@@ -60,12 +61,13 @@ fn maker(device: &Device, first: f32) -> made::Exec<'static> {
     made(&device.ctx, N, first).expect("it builds").instantiate().expect("it instantiates")
 }
 
-/// Checks that a setter is refused because a node frees the argument, and reads well.
+/// Checks that a setter is refused because a node frees the argument, with a readable message.
 fn refused(result: cuweave::Result<()>) {
     match result {
         Err(error @ Error::BuildAgain { .. }) => {
             let text = error.to_string();
-            let says = "is freed by a node of the graph, which keeps the address of the output that the graph was built for";
+            let says = "is freed by a node of the graph, which keeps the address of the output that the graph was \
+                built for";
             assert!(text.contains("`h`") || text.contains("`g`"), "{text}");
             assert!(text.contains(says) && text.ends_with(": build the graph again"), "{text}");
         }
@@ -73,7 +75,7 @@ fn refused(result: cuweave::Result<()>) {
     }
 }
 
-/// Runs `case` alone on the device. It must leave nothing behind.
+/// Runs `case` with exclusive use of the device. It must not leak.
 fn leaves_nothing(case: impl Fn(&Device)) {
     let device = alone();
     case(&device); // Modules and pools stay.
@@ -91,7 +93,7 @@ macro_rules! each {
     )*};
 }
 
-/// The setter is refused, and the exec is as it was: it takes over the output that it was built for.
+/// The setter is refused, and the exec is unchanged: it takes over the output that it was built for.
 #[test]
 fn what_a_node_frees_is_the_output_of_the_build() {
     macro_rules! case {
@@ -114,7 +116,7 @@ fn what_a_node_frees_is_the_output_of_the_build() {
             }
             drop(taker);
             assert_eq!(device.download(&out), ramp(1.0, 4.0));
-            // Both can be made again.
+            // Both producers can run again.
             assert_eq!(device.download(&a.launch(stream).expect("a launch")), ramp(1.0, 1.0));
             assert_eq!(device.download(&b.launch(stream).expect("a launch")), ramp(10.0, 1.0));
         }};
@@ -125,7 +127,7 @@ fn what_a_node_frees_is_the_output_of_the_build() {
     });
 }
 
-/// The same of a graph of a builder.
+/// The same for a graph of a builder.
 #[test]
 fn what_a_node_of_a_builder_frees_is_the_output_of_the_build() {
     leaves_nothing(|device| {
@@ -165,7 +167,7 @@ fn what_a_node_of_a_builder_frees_is_the_output_of_the_build() {
     });
 }
 
-/// The output of a maker that was built again follows if it is at the address of the one before.
+/// The output of a rebuilt producer can be set if it has the same address as the previous one.
 #[test]
 fn an_output_at_the_same_address_may_follow() {
     leaves_nothing(|device| {
@@ -178,7 +180,7 @@ fn an_output_at_the_same_address_may_follow() {
             .expect("an exec");
         drop(first);
         let mut next = maker(device, 10.0);
-        // Whether the driver gives the address again is its own business.
+        // The driver may or may not reuse the address.
         match taker.set_h(next.output()) {
             Ok(()) => {
                 let h = next.launch(stream).expect("a launch");

@@ -1,4 +1,4 @@
-//! Reports say why launches that follow one another are not one kernel, with the lines of both and what would change it.
+//! Reports say why consecutive launches are not one kernel, with the lines of both and what would change it.
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::change_next_rules;
@@ -29,14 +29,14 @@ unsafe extern "ptx-kernel" {
     fn ticket(total: &[Atomic<u32>; 1], out: &mut [MaybeUninit<u32>; 1], by: u32);
 }
 
-/// Elements of each buffer: four blocks of 64 threads.
+/// The number of elements of each buffer: four blocks of 64 threads.
 const N: u32 = 256;
 
 fn buffer(device: &Device, count: u32) -> CudaSlice<u32> {
     device.upload(&(0..count).collect::<Vec<u32>>())
 }
 
-/// A builder with arguments of `N` elements of these names.
+/// Returns a builder with arguments of `N` elements that have these names.
 fn builder<'a, const K: usize>(device: &Device, names: [&str; K]) -> (Builder<'a>, [Handle; K]) {
     let mut b = Builder::with_name(&device.ctx, "unfused");
     let handles = names.map(|name| b.exclusive(name, N, buffer(device, N)));
@@ -53,7 +53,7 @@ fn report(device: &Device, b: Builder<'_>) -> Report {
     report
 }
 
-/// Returns the only entry of a report, and its text without the numbers of lines.
+/// Returns the only entry of a report, and its text without line numbers.
 fn only(report: &Report) -> (Unfused, String) {
     let [entry] = report.unfused.as_slice() else { panic!("{report}") };
     if entry.times == 1 {
@@ -91,7 +91,7 @@ fn blocks_that_read_what_others_write() {
         "`linear` and `mirrored`: blocks of `mirrored` access elements of `x` that other blocks of `linear` write\
          \n    help: let each block access only what the same block of the other launch writes"
     );
-    // The other way round: what was read is overwritten.
+    // The other direction: what was read is overwritten.
     let (mut b, [x, y]) = builder(&device, ["x", "y"]);
     b.launch(mirrored {}, FOUR, (x.read(), y.write(), N)).expect("a launch");
     b.launch(linear {}, FOUR, (x.write(), 3_u32, 1_u32, N)).expect("a launch");
@@ -103,7 +103,7 @@ fn blocks_that_read_what_others_write() {
     );
 }
 
-/// A member in the middle of a chain keeps a launch out of it: the entry names its line.
+/// A member in the middle of a chain keeps a launch out of it. The entry names the line of that member.
 #[test]
 fn the_launch_of_the_failed_proof_is_named() {
     let device = alone();
@@ -131,7 +131,8 @@ fn blocks_whose_elements_are_not_known() {
     assert_eq!([&buffer.name, &launch.name], ["x", "gathered"]);
     assert!(!reason.is_empty());
     assert!(reason.contains("`ld.global.u32 "), "{reason}");
-    let said = " (line {}) accesses are not known: {reason}\n    help: index the buffer by sums and products of the block, the thread and scalars";
+    let said = " (line {}) accesses are not known: {reason}\n    help: index the buffer by sums and products of \
+        the block, the thread and scalars";
     let said = said.replace("{}", &launch.line.to_string()).replace("{reason}", reason);
     assert!(
         entry.to_string().ends_with(&format!("the elements of `x` that a block of `gathered`{said}")),
@@ -142,14 +143,14 @@ fn blocks_whose_elements_are_not_known() {
 mod graphs {
     use super::*;
 
-    /// The range of the second has a setter.
+    /// The range of the second launch has a setter.
     #[cuweave::graph]
     pub fn moved(n: u32, pos: u32, x: &[u32; n], y: &mut [u32; 3 * n]) {
         odd[(4, 64)](&x, &mut y[0..n], n);
         linear[(4, 64)](&mut y[pos..pos + n], 5, 1, n);
     }
 
-    /// The grid of both has a setter.
+    /// The grids of both launches have a setter.
     #[cuweave::graph]
     pub fn resized(n: u32, blocks: u32, x: &mut [u32; n]) {
         linear[(blocks, 64)](&mut x, 3, 1, n);
@@ -161,7 +162,7 @@ mod graphs {
         linear[(4, 64)](&mut x, 5, 1, n);
     }
 
-    /// The option of a called function.
+    /// The option is that of a called function.
     #[cuweave::graph]
     pub fn calling(n: u32, x: &mut [u32; n]) {
         linear[(4, 64)](&mut x, 3, 1, n);
@@ -180,7 +181,7 @@ mod graphs {
         late(n, &mut x);
     }
 
-    /// A pair for each turn.
+    /// A pair for each iteration.
     #[cuweave::graph]
     pub fn layers(n: u32, x: &mut [u32; n], y: &mut [u32; n]) {
         for _ in 0..7 {
@@ -190,7 +191,7 @@ mod graphs {
         }
     }
 
-    /// As they are written, or batched alone: nothing is said of what nobody asked for.
+    /// As written, or only batched: changes that were not requested are not explained.
     #[cuweave::graph(launches = "batched")]
     pub fn batched(n: u32, x: &mut [u32; n], y: &mut [u32; n]) {
         linear[(4, 64)](&mut x, 3, 1, n);
@@ -244,13 +245,15 @@ fn repeated_lines_are_one_entry() {
         .iter()
         .map(|entry| (entry.first.name.as_str(), entry.second.name.as_str(), entry.times))
         .collect();
-    // The last launch of a turn and the first one of the next are one kernel, which reads what the other turns' blocks write.
+    // The last launch of an iteration and the first of the next are one kernel, which reads what blocks of other
+    // iterations write.
     assert_eq!(entries, [("linear", "mirrored", 1), ("mirrored", "mirrored", 7), ("linear", "mirrored", 6)]);
     assert_eq!(report.fused.len(), 6, "{report}");
     assert!(report.all().to_string().contains("\n  not fused, 7 times: `mirrored` (line "), "{report}");
 }
 
-/// Chains side by side whose turns are in memory, for a device on which so few blocks are too many for one kernel, and too few for many.
+/// Parallel chains whose trip counts are in memory, so that their kernels may take long. The rule for long kernels
+/// is changed so that it applies to these few blocks.
 #[test]
 fn long_kernels_side_by_side() {
     let device = alone();
@@ -270,7 +273,8 @@ fn long_kernels_side_by_side() {
     assert_eq!((at.name.as_str(), entry.first.line + 1, entry.times), ("repeated", entry.second.line, 2));
     assert_eq!(
         text,
-        "`repeated` and `repeated`, 2 times: `repeated` runs beside others and may last long: fused, blocks stay where they are, on some multiprocessors more than on others"
+        "`repeated` and `repeated`, 2 times: `repeated` runs beside others and may last long: fused, blocks stay \
+         where they are, on some multiprocessors more than on others"
     );
     let report = report(&device, launched());
     assert_eq!(
@@ -293,7 +297,7 @@ fn other_grids_and_blocks() {
     assert_eq!(blocks.reason, WhyUnfused::Blocks([64, 1, 1], [32, 1, 1]));
     assert!(lineless(grids).contains(": their grids differ: 4 and 2 x 4 blocks\n    help: "), "{report}");
     assert!(lineless(blocks).contains(": their blocks differ: 64 and 32 threads\n    help: "), "{report}");
-    // Launches of other grids that others stand beside could not be one kernel if their grids were equal.
+    // If other launches run concurrently, launches with different grids could not be fused even with equal grids.
     let (mut b, [x, y, z]) = builder(&device, ["x", "y", "z"]);
     b.launch(linear {}, FOUR, (x.write(), 3_u32, 1_u32, N)).expect("a launch");
     b.launch(odd {}, (8, 64), (x.read(), y.write(), N)).expect("a launch");
@@ -315,7 +319,7 @@ fn what_stands_between_before_and_behind() {
         "`linear` and `linear`: a copy stands between them: `copy`\
          \n    help: let a kernel of their grid and block do it, block by block"
     );
-    // A fork, and a join.
+    // A fork and a join.
     let (mut b, [x, y, z]) = builder(&device, ["x", "y", "z"]);
     b.launch(linear {}, FOUR, (x.write(), 3_u32, 1_u32, N)).expect("a launch");
     b.launch(odd {}, FOUR, (x.read(), y.write(), N)).expect("a launch");
@@ -350,7 +354,7 @@ fn kernels_that_are_no_parts() {
         text.starts_with("`ticket` and `mixed`: `ticket` cannot be a part of a fused kernel: `atom"),
         "{text}"
     );
-    // The updates alone order these.
+    // Only the updates order these.
     let mut b = Builder::with_name(&device.ctx, "atomics");
     let total = b.exclusive("total", 1_u32, buffer(&device, 1));
     b.launch(exchange {}, (2, 64), (total.atomic(), 3_u32)).expect("a launch");
@@ -360,7 +364,8 @@ fn kernels_that_are_no_parts() {
     assert_eq!(text, "`exchange` and `exchange`: atomics, or variables that kernels write, order the two");
 }
 
-/// With 255 registers a thread a multiprocessor holds 4 blocks of 64 threads, and of the parts as many as it is given.
+/// With 255 registers per thread, a multiprocessor holds 4 blocks of the fused kernel. It holds all the blocks of the
+/// separate kernels that it is assigned.
 #[test]
 fn fused_kernels_of_which_fewer_blocks_are_held() {
     let device = alone();
@@ -379,7 +384,8 @@ fn fused_kernels_of_which_fewer_blocks_are_held() {
     assert!(matches!(entry.reason, WhyUnfused::Slower(_)));
     assert_eq!(
         text,
-        "`linear` and `sums`: of the fused kernel a multiprocessor holds 4 blocks, and 16 are needed: it takes 255 registers a thread and 256 bytes of shared memory\
+        "`linear` and `sums`: of the fused kernel a multiprocessor holds 4 blocks, and 16 are needed: it takes 255 \
+         registers a thread and 256 bytes of shared memory\
          \n    help: limit the registers by the second number of `__launch_bounds__`, or use less shared memory"
     );
 }
@@ -441,7 +447,8 @@ fn chains_that_are_cut_for_memory() {
     for entry in &report.unfused {
         assert_eq!(entry.reason, WhyUnfused::Memory { whole: 11 << 20, most: 2 << 20 }, "{report}");
     }
-    let memory = "one kernel holds the buffers of all its launches at once: temporaries would take 11 MiB, and 2 MiB at most without it";
+    let memory = "one kernel holds the buffers of all its launches at once: temporaries would take 11 MiB, and 2 \
+        MiB at most without it";
     assert!(report.to_string().contains(memory), "{report}");
     let report = through(&device, 6, 1 << 10, Some(8 << 10));
     assert_eq!(report.fused.len(), 0, "{report}");

@@ -1,4 +1,4 @@
-//! A copy to the host of bytes that nothing wrote is reported with the name of the buffer.
+//! A copy of unwritten bytes to the host is reported with the buffer's name.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, simulated_alone};
@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
     fn scatter64(x: &[f32; n], index: &[i64; n], out: &mut [MaybeUninit<f32>; 64], n: u32);
 }
 
-/// Writes those of 64 elements that `index` names, and copies them to the host.
+/// Writes those of 64 elements that `index` selects, and copies all to the host.
 #[cuweave::graph]
 fn scattered(x: &[f32; 64], index: &[i64; 64], out: &mut [f32; 64], there: &mut Pinned<[f32; 64]>) {
     let half = alloc::<f32>(64);
@@ -26,7 +26,7 @@ fn run(step: i64) -> Option<(Vec<f32>, Vec<f32>, Vec<cuweave_sim::Report>)> {
     let x = stream.clone_htod(&vec![2.5_f32; 64]).expect("an upload");
     let index: Vec<i64> = (0..64).map(|i| i / step * step).collect();
     let index = stream.clone_htod(&index).expect("an upload");
-    // SAFETY: unwritten bytes are the subject of the test; they are only copied, and every bit pattern is an `f32`.
+    // SAFETY: the test is about unwritten bytes; they are only copied, and every bit pattern is an `f32`.
     #[allow(unsafe_code)]
     let (mut out, mut there) = unsafe {
         (stream.alloc::<f32>(64).expect("an allocation"), ctx.alloc_pinned::<f32>(64).expect("pinned memory"))

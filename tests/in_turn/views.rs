@@ -1,5 +1,5 @@
-//! The views of `args()` and `args_mut()`, read and written on several streams: the next launch, and the free of the buffer,
-//! come after all of these uses. The order is read from the driver calls.
+//! The views of `args()` and `args_mut()`, read and written on several streams. The next launch, and the free of
+//! the buffer, come after all of these uses, as the driver calls show.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn assert_after(later: &Work, earlier: &Work, case: &str) {
     assert!(later.is_after(earlier), "{case}: {later:#?}\nis not behind\n{earlier:#?}");
 }
 
-/// The work that reads from an address by a copy on the device.
+/// Returns the work that reads from an address by device-side copies.
 fn reads(work: &[Work], address: u64) -> Vec<&Work> {
     named(work, "cuMemcpyDtoDAsync_v2").into_iter().filter(|work| work.arguments[1] == address).collect()
 }
@@ -59,8 +59,8 @@ enum End {
     Set,
 }
 
-/// Asserts that the two reads of a buffer through views come after the first launch if it writes the buffer, before the second one
-/// if there is one, and before the free if the buffer is freed.
+/// Asserts that the two reads of a buffer through views come after the first launch if it writes the buffer, before
+/// the second launch if there is one, and before the free if the buffer is freed.
 fn assert_reads_in_order(
     case: &str,
     work: &[Work],
@@ -83,8 +83,8 @@ fn assert_reads_in_order(
     }
 }
 
-/// `out` is given by value, or borrowed; `x` by value, in an `Arc`, or borrowed. Both are read on two streams through views,
-/// before and after a second launch.
+/// `out` is passed by value or borrowed; `x` is passed by value, in an `Arc`, or borrowed. Both are read on two
+/// streams through views, before and after a second launch.
 #[test]
 fn a_buffer_is_freed_after_all_reads_of_its_views() {
     let Some(device) = simulated() else { return };
@@ -133,7 +133,7 @@ fn a_buffer_is_freed_after_all_reads_of_its_views() {
                 });
                 for (at, kind) in [(x_at, x_kind), (out_at, out_kind)] {
                     let is_written = at == out_at;
-                    // A forgotten exec keeps its own buffers.
+                    // A forgotten exec keeps the buffers that it owns.
                     let freed = end != End::Forget || kind == if is_written { 1 } else { 2 };
                     assert_reads_in_order(&case, &work, at, (is_written, launched, freed));
                 }
@@ -143,7 +143,7 @@ fn a_buffer_is_freed_after_all_reads_of_its_views() {
     }
 }
 
-/// Two streams read one view at once, with the guards of both held.
+/// Two streams read one view at the same time, with both guards held.
 #[test]
 fn guards_of_two_streams_are_held_at_once() {
     let Some(device) = simulated() else { return };
@@ -181,7 +181,7 @@ fn guards_of_two_streams_are_held_at_once() {
     }
 }
 
-/// Writes through a view, and parts of it, are ordered with the launches and with reads on other streams.
+/// Writes through a view, and through parts of it, are ordered with the launches and with reads on other streams.
 #[test]
 fn views_are_written_between_launches() {
     let Some(device) = simulated() else { return };
@@ -195,7 +195,7 @@ fn views_are_written_between_launches() {
             let mut kept = None;
             let case = format!("by value: {by_value}, forgotten: {forgotten}");
             let (_, work) = trace(|| {
-                // Before the first launch, behind a use that nothing else knows of.
+                // Before the first launch, after a use that nothing else has recorded.
                 c.memset_zeros(&mut out).expect("a fill");
                 let written: cuweave::bind::Exclusive<'_, i32> = if by_value {
                     cuweave::bind::BindMut::bind_mut(out)
@@ -239,7 +239,7 @@ fn views_are_written_between_launches() {
     }
 }
 
-/// A graph reads the buffer of a view, on a stream of its own, and is forgotten.
+/// A graph reads the buffer of a view on another stream, and is forgotten.
 #[test]
 fn a_view_is_bound_to_another_graph() {
     let Some(device) = simulated() else { return };
@@ -283,7 +283,7 @@ fn launches_of(work: &[Work], at: usize) -> &Work {
     named(work, "cuGraphLaunch")[at]
 }
 
-/// Nothing waits on the host for views of an output.
+/// Views of an output do not block the host.
 #[test]
 fn views_of_an_output_do_not_block_the_host() {
     let Some(device) = simulated() else { return };
@@ -314,7 +314,7 @@ fn views_of_an_output_do_not_block_the_host() {
     }
 }
 
-/// Each call fails in turn, and errors are kept by the context: work is ordered or not done.
+/// Each call fails in turn, and the context keeps errors: work is either ordered or not done.
 #[test]
 fn every_call_of_a_use_fails() {
     let Some(device) = simulated() else { return };
@@ -400,7 +400,8 @@ fn views_go_to_other_threads() {
     shared::<cuweave::bind::DeviceViewMut<'static, f32>>();
 }
 
-/// Neither the device nor the host can wait for the last launch: its buffers have no views until one can.
+/// If neither the device nor the host can wait for the last launch, its buffers have no views until one of them
+/// can.
 #[test]
 fn nothing_is_lent_that_cannot_be_waited_for() {
     let Some(device) = simulated() else { return };
@@ -430,7 +431,7 @@ fn nothing_is_lent_that_cannot_be_waited_for() {
     let _ = device.ctx.check_err();
 }
 
-/// A view is used on a stream that captures: the capture holds the user's work alone.
+/// A view is used on a capturing stream: the capture contains only the user's work.
 #[test]
 fn views_in_a_capture() {
     let Some(device) = simulated() else { return };

@@ -1,5 +1,5 @@
-//! Launches in front of calls, between them and behind them are batched, as around any other statement. Calls are not
-//! changed.
+//! Launches before, between and after library calls are batched in the same way as around other statements. The
+//! calls are unchanged.
 
 use cudarc::driver::{DriverError, PushKernelArg};
 use cuweave::__private::change_next_rules;
@@ -17,7 +17,7 @@ unsafe extern "ptx-kernel" {
     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// out = x, by another function of the library than `scaled`.
+/// out = x, by another library function than `scaled`.
 #[cuweave::call]
 unsafe fn copied(
     stream: &CallStream,
@@ -50,7 +50,7 @@ fn front(n: u32, count: u32, library: &Library, x: &[f32; n], out: &mut [f32; co
     }
 }
 
-/// Row i of out is 3 x, from call to call.
+/// Row i of out is 3 x, computed from call to call.
 #[cuweave::graph]
 fn between(n: u32, count: u32, library: &Library, x: &[f32; n], out: &mut [f32; count * n]) {
     for i in 0..count {
@@ -62,7 +62,7 @@ fn between(n: u32, count: u32, library: &Library, x: &[f32; n], out: &mut [f32; 
     }
 }
 
-/// a, b and c are 2 x: calls in lines of their own, of which one has a part of its buffer.
+/// a, b and c are 2 x. The calls are on separate lines, and one of them gets a part of its buffer.
 #[cuweave::graph]
 fn lines(n: u32, library: &Library, x: &[f32; n], a: &mut [f32; n], b: &mut [f32; n], c: &mut [f32; 2 * n]) {
     scaled(&library, &x, &mut a, 4.0, n);
@@ -73,7 +73,7 @@ fn lines(n: u32, library: &Library, x: &[f32; n], a: &mut [f32; n], b: &mut [f32
     scale[per_item(n)](&mut c[n..2 * n], 0.5, n);
 }
 
-/// Rows behind calls of two functions, and behind calls over `m` elements.
+/// Rows after calls of two functions, and after calls with `m` elements.
 #[cuweave::graph]
 fn unequal(
     n: u32,
@@ -106,7 +106,7 @@ macro_rules! launched {
     }};
 }
 
-/// The members of each batch, and the numbers of kernel nodes and of calls.
+/// Returns the number of members of each batch, of kernel nodes, and of calls.
 fn shape(report: &Report) -> (Vec<usize>, usize, usize) {
     (report.batches.iter().map(Vec::len).collect(), report.kernels, report.calls)
 }
@@ -135,7 +135,7 @@ fn launches_around_calls_are_batched() {
         let report = launched!(device, front(&device.ctx, n, count, &library, &x, &mut out));
         rows(&device, count, |x| 2.0 * x, &out, n);
         assert_eq!(shape(&report), (vec![many], 1, many), "{report}");
-        // Two batches would join the calls only to fork to as many again.
+        // Two batches would join the calls only to fork into as many again.
         change_next_rules(|_, _, rules| rules.allowed.fuse = false);
         let report = launched!(device, between(&device.ctx, n, count, &library, &x, &mut out));
         rows(&device, count, |x| 3.0 * x, &out, n);
@@ -162,7 +162,7 @@ fn calls_of_one_function_last_equally_long_wherever_they_stand() {
     assert_eq!(device.download(&c), vec![0.0; n as usize].into_iter().chain(doubled).collect::<Vec<_>>());
 }
 
-/// Launches behind calls of which one may last longer than the other do not wait for each other.
+/// If one of two calls may take longer, the launches after them do not wait for each other.
 #[test]
 fn launches_behind_different_calls_are_no_batch() {
     let device = alone();
@@ -178,7 +178,7 @@ fn launches_behind_different_calls_are_no_batch() {
     assert_eq!(device.download(&c), row.clone().chain(row).collect::<Vec<_>>());
 }
 
-/// `steps` statements on each of `count` rows, chosen by the digits of `code`, and what the rows add up to.
+/// `steps` statements on each of `count` rows, chosen by the digits of `code`, and the sum of the rows.
 #[cuweave::graph]
 fn random(
     n: u32,
@@ -223,7 +223,7 @@ fn random(
     }
 }
 
-/// An element of a row in plain Rust.
+/// Returns an element of a row, in plain Rust.
 fn plain(steps: u32, code: u64, at: u32, mut x: f32) -> f32 {
     for step in 0..steps {
         x = match (code >> (step * 3)) % 8 {

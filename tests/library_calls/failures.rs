@@ -1,4 +1,5 @@
-//! Each driver call of a build with library calls fails once: an error, and a build that works afterwards.
+//! Lets each driver call of a build with library calls fail once. The build returns an error, and the next one
+//! works.
 
 use cudarc::driver::{CudaSlice, CudaStream};
 use cuweave::Error;
@@ -26,7 +27,7 @@ fn run(
     exec.launch(stream)
 }
 
-/// Calls by which the runtime, or a body, captures.
+/// Calls with which the runtime or a call's body captures.
 const CAPTURE: &[&str] = &[
     "cuStreamCreate",
     "cuStreamDestroy_v2",

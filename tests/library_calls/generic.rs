@@ -8,7 +8,7 @@ use cuweave_testkit::device::alone;
 
 use crate::library::{Library, threads};
 
-/// The elements that the library knows, with the kernel that adds them.
+/// The element types that the library knows, with the kernel that adds them.
 pub trait Element: DeviceRepr + Copy {
     const ADD: &'static str;
 }
@@ -21,7 +21,7 @@ impl Element for u32 {
     const ADD: &'static str = "add_u32";
 }
 
-/// An element whose scratch is wider.
+/// An element type with a wider type for scratch.
 pub trait Wider {
     type Wide: DeviceRepr + 'static;
 }
@@ -92,7 +92,7 @@ fn one_declaration_serves_several_types() {
     let graph = both(&device.ctx, n, &library, &x, &i, &mut y, &mut j).expect("it builds");
     let report = graph.report();
     assert_eq!(report.calls, 3);
-    // Beside h: for f32 256 elements of 4 bytes and 64 of 8, for u32 as many bytes and 64 of 1.
+    // Besides h: for f32, 256 elements of 4 bytes and 64 of 8; for u32, 256 of 4 bytes and 64 of 1.
     let planned = report.plan.expect("a plan").planned;
     assert_eq!(planned, 256 + (1024 + 512) + (1024 + 256));
     let mut exec = graph.instantiate().expect("it instantiates");

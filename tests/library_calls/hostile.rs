@@ -1,5 +1,5 @@
-//! More bodies that misbehave: each ends in an error at the call's place or in the right result, and the next build
-//! works.
+//! More bodies that misbehave. Each leads to an error at the call's place or to the right result, and the next
+//! build works.
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -142,7 +142,7 @@ unsafe fn misbehave(
             };
             let mut memory = bad.user.clone_htod(&[1.0f32, 2.0, 3.0])?;
             let y = bad.user.clone_htod(&[1.0f32, 2.0, 3.0])?;
-            // It may be refused; it may not hang, nor break this capture.
+            // It may be refused, but it must neither hang nor break this capture.
             let built =
                 with(bad.user.context(), 3, &inner, &y, &mut memory).and_then(cuweave::Graph::instantiate);
             println!("built within: {:?}", built.as_ref().map(drop));
@@ -212,7 +212,7 @@ unsafe fn misbehave(
             .result()?;
             let mut before = unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec();
             library.copies(stream, x, out, n)?;
-            // The work from here on depends on the nodes before the call, not on the copy.
+            // From here on, the work depends on the nodes before the call, not on the copy.
             let set =
                 sys::CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
             unsafe {
@@ -267,7 +267,7 @@ fn build(device: &Device, bad: &Bad) -> Result<Vec<f32>, Error> {
     Ok(device.download(&out))
 }
 
-/// Returns the outcome of a build. Asserts that a build with a correct body works after it.
+/// Returns the outcome of a build. Asserts that a build with a correct body works afterwards.
 fn outcome(device: &Device, way: Way) -> Result<Vec<f32>, CallFault> {
     let bad = Bad::new(device, way);
     let result = build(device, &bad);
@@ -336,7 +336,7 @@ fn what_is_launched_or_waited_for_outside_is_told() {
     assert!(matches!(waits, Err(CallFault::Invalidated { said: Some(_) })), "{waits:?}");
 }
 
-/// As `with`, behind two launches of which the second starts early.
+/// Like `with`, after two launches, the second of which starts early.
 #[cuweave::graph]
 fn behind_launches(n: u32, bad: &Bad, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -371,11 +371,11 @@ fn a_body_that_captures_in_its_second_run_alone() {
     device.nothing_reported();
 }
 
-/// A driver may tell a destroyed stream in other ways.
+/// Drivers may report a destroyed stream in different ways.
 #[test]
 fn a_stream_that_was_destroyed_is_told() {
     let Some(device) = simulated_alone() else { return };
     assert_eq!(outcome(&device, Way::DestroysTheStream), Err(CallFault::Invalidated { said: None }));
-    // The captured kernels are gone with their module; the body does not do the same when it runs again.
+    // The captured kernels vanish with their module, and the body behaves differently when it runs again.
     assert_eq!(outcome(&device, Way::DropsWhatItUses), Err(CallFault::Returned("no library".into())));
 }

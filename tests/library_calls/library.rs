@@ -1,4 +1,4 @@
-//! A library of the tests: kernels behind a handle, as a library keeps them, and calls of it.
+//! A library for the tests: kernels behind a handle, as real libraries have them, and calls to it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ unsafe extern "ptx-kernel" {
 #[derive(Debug)]
 pub struct Library {
     pub module: Arc<CudaModule>,
-    /// The parts that a sum is made of: the scratch is one element each.
+    /// The number of partial sums: each needs one element of scratch.
     pub parts: u32,
 }
 
@@ -44,13 +44,13 @@ impl Library {
         unsafe { stream.launch_builder(&copy).arg(x).arg(out).arg(&n).launch(threads(n)) }.map(drop)
     }
 
-    /// The elements of scratch for a sum.
+    /// Returns the number of scratch elements for a sum.
     pub fn scratch(&self, n: u32) -> u32 {
         if n > 1 { self.parts * n } else { 0 }
     }
 }
 
-/// The launch of a thread for each of `n` elements.
+/// Returns a launch configuration with a thread for each of `n` elements.
 pub fn threads(n: u32) -> LaunchConfig {
     LaunchConfig::for_num_elems(n)
 }
@@ -106,7 +106,7 @@ pub unsafe fn sum(
     Ok(())
 }
 
-/// The positive and the negative part of x, made in two streams, of which the second is joined.
+/// The positive and the negative part of x, computed in two streams. The second stream is joined.
 #[cuweave::call]
 pub unsafe fn forked(
     stream: &CallStream,
@@ -125,7 +125,7 @@ pub unsafe fn forked(
     stream.join(&other)
 }
 
-/// x = x * a, in place; nothing if a is 1.
+/// x = x * a, in place. Does nothing if a is 1.
 #[cuweave::call]
 pub unsafe fn rescale(
     stream: &CallStream,

@@ -1,4 +1,4 @@
-//! Library calls: bodies that launch kernels of their own through cudarc, in graphs with kernels, loops, calls and branches.
+//! Library calls whose bodies launch kernels through cudarc, in graphs with kernels, loops, calls and branches.
 
 #![allow(unsafe_code)]
 

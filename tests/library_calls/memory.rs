@@ -1,4 +1,4 @@
-//! Planned scratch: unordered calls never share it, ordered ones do; budgets, kinds of memory, pools.
+//! Planned scratch: unordered calls never share it, ordered ones do. Also budgets, kinds of memory, and pools.
 
 use cuweave::ArenaPool;
 use cuweave::prelude::*;
@@ -7,7 +7,7 @@ use cuweave_testkit::device::alone;
 use crate::library::{Library, sum};
 
 const N: u32 = 256;
-/// The scratch of a sum of `N` elements.
+/// The scratch of a sum of `N` elements, in bytes.
 const SCRATCH: u64 = 4 * 4 * N as u64;
 
 #[cuweave::graph]

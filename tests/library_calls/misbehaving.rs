@@ -1,4 +1,4 @@
-//! Bodies that do what a library call may not: errors with the call's name and line, and builds that work afterwards.
+//! Bodies that do what a library call must not do. The errors have the call's name and line, and later builds work.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ unsafe fn misbehave(
         }
         Way::Nothing => {}
         Way::OtherStream => {
-            // The work runs now, with memory of its own. An allocation or the loading of a kernel would be refused.
+            // The work runs now, with its own memory. An allocation or a kernel load would be refused.
             unsafe { sys::cuMemsetD8Async(bad.own.0, 1, 16, bad.other.cu_stream()) }.result()?;
         }
         Way::Forks => {
@@ -142,7 +142,7 @@ unsafe fn misbehave(
         }
         Way::Drops => {
             bad.library.copies(stream, x, out, n)?;
-            // A failure in a drop is kept in the context's object.
+            // The context object keeps a failure in a drop.
             stream.context().record_err::<()>(Err(DriverError(sys::CUresult::CUDA_ERROR_INVALID_HANDLE)));
         }
         Way::WaitsForWorkOutside => {

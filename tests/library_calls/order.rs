@@ -1,4 +1,4 @@
-//! Random programs of calls and kernels on random schedules of the simulated driver, against plain Rust.
+//! Random programs of calls and kernels, on random schedules of the simulated driver, compared with plain Rust.
 
 use cudarc::driver::DriverError;
 use cuweave::prelude::*;
@@ -11,7 +11,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// `steps` statements over four parts of one buffer, chosen by the digits of `code`.
+/// `steps` statements on four parts of one buffer, chosen by the digits of `code`.
 #[cuweave::graph]
 fn random(n: u32, steps: u32, code: u64, library: &Library, x: &mut [f32; 4 * n]) {
     for i in 0..steps {
@@ -78,7 +78,7 @@ fn random_programs_on_random_schedules() {
     assert!(reports.is_empty(), "{reports:?}");
 }
 
-/// A chain: a call that ends in a kernel, a kernel, a call whose branches end in two nodes, a kernel.
+/// A chain: a call that ends with a kernel, a kernel, a call whose branches end with two nodes, and a kernel.
 #[cuweave::graph(memory = "arena")]
 fn chain(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -92,14 +92,14 @@ fn chain(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
     axpy[per_item(n)](1.0, &neg, &mut out, n);
 }
 
-/// A call that ends in a fill.
+/// A call that ends with a fill.
 #[cuweave::call]
 unsafe fn cleared(stream: &CallStream, out: &mut [MaybeUninit<f32>; n], n: u32) -> Result<(), DriverError> {
     assert_eq!(out.len(), n as usize);
     stream.memset_zeros(out)
 }
 
-/// An edge out of one captured kernel is programmatic; out of several nodes, or of a fill, it is full.
+/// An edge from a single captured kernel is programmatic. From several nodes, or from a fill, it is full.
 #[test]
 fn edges_out_of_captured_kernels_are_programmatic() {
     let device = alone();

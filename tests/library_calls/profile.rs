@@ -1,4 +1,5 @@
-//! Profiles of graphs with library calls: one pair of clocks around all nodes of a call, also in the body of a conditional node.
+//! Profiles of graphs with library calls: all nodes of a call are timed together, also in the body of a conditional
+//! node.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;

@@ -1,4 +1,4 @@
-//! Calls among kernels, in loops, calls and branches: results against plain Rust.
+//! Library calls among kernels, loops, calls and branches, compared with plain Rust.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
@@ -57,7 +57,7 @@ fn layer(n: u32, a: f32, library: &Library, x: &[f32; n], out: &mut [MaybeUninit
     sum(&library, &pos, &neg, &mut out, n);
 }
 
-/// Applies x -> (a + 1) x, `steps` times, and skips the odd turns if `even`.
+/// Applies x -> (a + 1) x `steps` times. If `even`, skips the odd iterations.
 #[cuweave::graph]
 fn layers(n: u32, steps: u32, even: bool, a: f32, library: &Library, x: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -87,7 +87,7 @@ fn calls_in_loops_choices_and_calls() {
     }
 }
 
-/// 8 branches, each with scratch of its own size, joined in a chain of kernels.
+/// 8 branches, each with scratch of a different size, joined by a chain of kernels.
 #[cuweave::graph]
 fn branches(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
     fill(&mut out, 0.0);

@@ -1,4 +1,5 @@
-//! The simulated driver sees races with what a library call captured, and names the call. A race ends the context.
+//! The simulated driver detects races with the captured nodes of a library call and names the call. A race breaks
+//! the context.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::simulated_alone;
@@ -11,7 +12,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// out = x + y, which a call writes and a kernel adds zeros to.
+/// out = x + y, written by a call. A kernel adds zeros to it.
 #[cuweave::graph(launches = "as-written")]
 fn chained(n: u32, library: &Library, x: &[f32; n], y: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);

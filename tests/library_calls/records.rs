@@ -85,7 +85,7 @@ fn what_a_call_was_captured_with_has_no_setter_in_a_record_either() {
     assert_eq!(device.download(&x), [3.0f32; 6]);
 }
 
-/// Rows of a list of states, each scaled in its own call: nothing orders them.
+/// Rows of a list of states, each scaled by its own call. The calls are unordered.
 #[cuweave::graph]
 fn rows(n: u32, library: &Library, states: &[&mut [f32; 2 * n]]) {
     for (i, state) in states.iter_mut().enumerate() {

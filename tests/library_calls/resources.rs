@@ -1,4 +1,4 @@
-//! Host values by `&mut` and in an `Arc`: order of their calls, drop orders, forgotten execs.
+//! Host values by `&mut` and in an `Arc`: the order of their calls, drop orders, and forgotten execs.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn the_calls_of_a_resource_stay_in_order() {
     let mut counter = Counter { library: Library::new(&device.ctx), calls: Vec::new() };
     let mut out = device.upload(&[0.0f32; 8]);
     let graph = outer(&device.ctx, 2, &mut counter, &mut out).expect("it builds");
-    // Nothing but the resource orders them.
+    // Only the resource orders them.
     assert_eq!(graph.report().depth, 4);
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
@@ -95,7 +95,7 @@ fn what_a_call_was_captured_with_cannot_be_set() {
     let mut out = device.upload(&[0.0f32; 2]);
     let graph = once(&device.ctx, 2, 3.0, &library, &x, &mut out).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
-    // Scalars that reach a call have no setters.
+    // Scalars that affect a call have no setters.
     let error = exec.set_x(&other).expect_err("it is captured");
     assert!(matches!(error, Error::BuildAgain { .. }), "{error}");
     exec.launch(&device.stream).expect("it launches as it was");
@@ -131,7 +131,7 @@ fn into(n: u32, a: f32, library: &Library, x: &[f32; n], out: &mut [MaybeUninit<
     scaled(&library, &x, &mut out, a, n);
 }
 
-/// Rows of a buffer: the row of the call is fixed, that of the copy moves.
+/// Rows of a buffer: the row of the call is fixed, the row of the copy moves.
 #[cuweave::graph]
 fn into_rows(n: u32, called: u32, copied: u32, library: &Library, x: &[f32; n], rows: &mut [f32; 4 * n]) {
     into(n, 2.0, &library, &x, &mut rows[called * n..(called + 1) * n]);

@@ -1,11 +1,11 @@
-//! Host values in expressions of scalars: lengths, ranges, loops, choices and what kernels are given.
+//! Host values in expressions: lengths, ranges, loops, choices and kernel arguments.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
 
 use crate::library::{Library, scale, scaled};
 
-/// Some settings, which are no scalars.
+/// Settings that are not scalars.
 #[derive(Debug)]
 struct Model {
     width: u32,
@@ -22,7 +22,7 @@ fn twice(model: &Model) -> u32 {
     2 * model.width
 }
 
-/// Part `at` of x, by the factor of the model that is given.
+/// Part `at` of x, multiplied by the factor of the model.
 #[cuweave::graph]
 fn part(model: &Model, at: u32, x: &mut [f32; 4 * model.width()]) {
     let (lo, n) = (at * model.width(), model.width());
@@ -73,7 +73,7 @@ fn expressions_call_methods_of_host_values() {
     expected[3..6].iter_mut().for_each(|x| *x *= 10.0);
     assert_eq!(device.download(&x), expected);
     assert_eq!(device.download(&out), [0.0, 0.0, 0.0, 20.0, 20.0, 0.0, 0.0, 0.0]);
-    // A length that a host value says is checked as every other.
+    // A length from a host value is checked like any other.
     let wide = Model { width: 5, factor: 1.0 };
     let error = parts(&device.ctx, 2, 1.0, &library, &wide, &two, &mut x, &mut out).map(drop);
     let text = error.expect_err("x is too short").to_string();

@@ -1,5 +1,5 @@
-//! Collectives among other statements: in parts, loops and arms that scalars decide, beside kernels that are batched or fused, library
-//! calls, setters, and no elements.
+//! Collectives among other statements: in parts, loops and arms that scalars decide; next to batched or fused
+//! kernels and library calls; with setters; and without elements.
 
 use std::mem::MaybeUninit;
 
@@ -29,7 +29,7 @@ fn work(n: u32, by: u32, x: &mut [u32; n], y: &mut [u32; n]) {
     mix[per_item(n)](&mut y, by + 3, n);
 }
 
-/// A step of one rank: work, one collective or two, work.
+/// A step of one rank: work, one or two collectives, work.
 #[cuweave::graph]
 fn exchange(n: u32, twice: u32, comm: &Communicator, x: &mut [u32; n], y: &mut [u32; n]) {
     work(n, 1, &mut x, &mut y);
@@ -41,7 +41,7 @@ fn exchange(n: u32, twice: u32, comm: &Communicator, x: &mut [u32; n], y: &mut [
     work(n, 5, &mut x, &mut y);
 }
 
-/// All of a rank's step is written before that of the next one, whose collectives it waits for.
+/// Each rank's step is written completely before that of the next rank, whose collectives it waits for.
 #[cuweave::graph(devices = 2)]
 fn steps(n: u32, times: u32, by: u32, comm: &Communicator, x: &[&mut [u32; n]], y: &[&mut [u32; n]]) {
     for t in 0..times {
@@ -56,7 +56,7 @@ fn steps(n: u32, times: u32, by: u32, comm: &Communicator, x: &[&mut [u32; n]], 
     }
 }
 
-/// The same by the host, for one element: its values in x and y of both ranks.
+/// The same on the host for one element: its values in x and y of both ranks.
 fn model([mut x, mut y]: [[u32; 2]; 2], times: u32, by: u32) -> [[u32; 2]; 2] {
     let work = |x: &mut [u32; 2], y: &mut [u32; 2], by: u32| {
         *x = x.map(|x| mixed(mixed(x, by), by + 2));
@@ -120,7 +120,7 @@ unsafe fn cleared(stream: &CallStream, x: &mut [MaybeUninit<u32>; n], n: u32) ->
     stream.memset_zeros(x)
 }
 
-/// Collectives of the first `m` elements, of which there may be none, between library calls; a temporary goes from one to the other.
+/// Collectives of the first `m` elements (possibly none) between library calls. A temporary connects the two.
 macro_rules! calls {
     ($($name:ident $test:ident: $memory:literal;)*) => {$(
         #[cuweave::graph(devices = 2, memory = $memory)]
@@ -175,7 +175,7 @@ calls! {
     in_owned library_calls_and_no_elements_in_owned: "owned";
 }
 
-/// The second kernel of each device needs no result of the collective before it.
+/// The second kernel of each device does not need the result of the collective before it.
 #[cuweave::graph(devices = 2)]
 fn beside(
     n: u32,

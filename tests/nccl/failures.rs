@@ -1,4 +1,4 @@
-//! Each call of the library fails in turn: an error that names the call, nothing stays behind, and the next build works.
+//! Lets each call of the library fail in turn. The error names the call, nothing leaks, and the next build works.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn both(n: u32, comm: &Communicator, x: &[&mut [u32; n]], y: &[&mut [u32; n]]) {
 
 type Pair = [CudaSlice<u32>; 2];
 
-/// Makes a communicator, builds, launches, and drops all.
+/// Creates a communicator, builds, launches, and drops everything.
 fn run_on(
     contexts: &[Arc<CudaContext>],
     stream: &Arc<CudaStream>,
@@ -70,7 +70,7 @@ fn each_call_fails_in_turn() {
                 let what = format!("call {nth} of {name}, {status}");
                 assert_eq!(control.live(), 0, "{what}: {result:?}");
                 match result {
-                    // Its status would come too late.
+                    // Its status would come too late to be returned.
                     Ok(()) => assert_eq!(name, "ncclCommAbort", "{what}"),
                     Err(error) => {
                         assert!(error.contains(&format!("`{name}` returned {status}, ")), "{what}: {error}");
@@ -86,7 +86,7 @@ fn each_call_fails_in_turn() {
     }
 }
 
-/// Calls of the driver by which collectives are captured and launched, cuweave's own and those of the library.
+/// Driver calls that capture and launch collectives, made by cuweave and by the library.
 const DRIVER: &[&str] = &[
     "cuCtxSetCurrent",
     "cuStreamCreate",
@@ -166,7 +166,7 @@ fn a_communicator_that_dies() {
     drop(exec);
     drop(comm);
     assert_eq!(control.live(), 0);
-    // One that the program aborts.
+    // A communicator that the program aborts.
     let comm = Communicator::of_all(&contexts).expect("a communicator");
     let graph = both(&contexts, 8, &comm, x.iter_mut().collect::<Vec<_>>(), y.iter_mut().collect::<Vec<_>>());
     let mut exec = graph.expect("it builds").instantiate().expect("it instantiates");
@@ -177,7 +177,8 @@ fn a_communicator_that_dies() {
     silent();
 }
 
-/// Threads build with one communicator, and one aborts it meanwhile: none of them uses it behind that, and no two at a time.
+/// Threads build with one communicator while one of them aborts it. No thread uses it after that, and no two at the
+/// same time.
 #[test]
 #[ignore = "run with the library of the tests"]
 fn threads_share_a_communicator() {
@@ -208,7 +209,7 @@ fn threads_share_a_communicator() {
         }
         drop(comm);
         assert_eq!(control.live(), 0);
-        // There are no violations among its lines.
+        // Its lines contain no violations.
         control.counts();
         silent();
     }

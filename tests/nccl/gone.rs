@@ -1,4 +1,5 @@
-//! Ranks that do not come, where NCCL waits for ever: whoever waits behind such a launch has an error when the limit of time is over.
+//! Missing ranks, for which NCCL waits forever. Whoever waits for such a launch gets an error when the time limit
+//! is over.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use cuweave::{Buffer, Error, Managed};
 use crate::library::{Control, devices, silent};
 use crate::ranks::each_rank;
 
-/// The limit of the communicators.
+/// The time limit of the communicators.
 const LIMIT: Duration = Duration::from_millis(400);
 
 #[cuweave::graph]
@@ -26,7 +27,7 @@ fn filled(n: u32, x: &mut [f32; n]) {
     fill(&mut x, 3.0);
 }
 
-/// Opens the library, whose ranks wait until the abort as those of NCCL do.
+/// Opens the library, and lets its ranks wait until the abort as NCCL's ranks do.
 fn waiting() -> Option<Control> {
     let control = Control::open()?;
     control.patience(50);
@@ -34,7 +35,7 @@ fn waiting() -> Option<Control> {
     devices(4).map(|_| control)
 }
 
-/// Checks that a wait has ended by the limit, with the error of the communicator that is at fault.
+/// Checks that a wait has ended by the limit, with the error of the communicator with the missing rank.
 fn ended<T>(began: Instant, result: cuweave::Result<T>, reason: &str) {
     let took = began.elapsed();
     assert!(took > LIMIT && took < LIMIT + Duration::from_secs(3), "{took:?}");
@@ -46,15 +47,15 @@ fn ended<T>(began: Instant, result: cuweave::Result<T>, reason: &str) {
 
 const ABORTED: &str = "was aborted: a launch has taken longer than 400ms";
 
-/// What waits for the launch, or is behind it.
+/// The work that waits for the launch or comes after it.
 #[derive(Clone, Copy, Debug)]
 enum Behind {
     ToHost,
     Host,
     HostMut,
-    /// A build with another communicator, which is not at fault.
+    /// A build with another, unaffected communicator.
     Build,
-    /// A launch with another communicator, which is not at fault.
+    /// A launch with another, unaffected communicator.
     Launch,
     /// A launch without collectives.
     Plain,
@@ -146,7 +147,7 @@ fn a_rank_that_does_not_build_is_an_error_of_the_others() {
         if rank != 2 {
             let began = Instant::now();
             ended(began, build(1, &mut x), "cannot compare its ranks: a rank has not answered within 400ms");
-            // It stays so, without another wait.
+            // The error persists, without another wait.
             let began = Instant::now();
             let error = build(1, &mut x).expect_err("the communicator is aborted");
             assert!(
@@ -161,7 +162,7 @@ fn a_rank_that_does_not_build_is_an_error_of_the_others() {
     silent();
 }
 
-/// A rank launches once more than the other: what the first launch has written is right, and the second one ends.
+/// A rank launches once more than the other. The results of the first launch are right, and the second launch ends.
 #[test]
 #[ignore = "run with the library of the tests"]
 fn a_rank_that_launches_once_more() {
@@ -187,7 +188,7 @@ fn a_rank_that_launches_once_more() {
         drop(exec);
         drop(comm);
         assert_eq!(stream.clone_dtoh(&x).expect("ok"), [2.0; 8]);
-        // The other communicator is of use.
+        // The other communicator still works.
         gone.wait();
         let mut exec = summed(&ctx, 8, 1, &other, &mut x).expect("it builds").instantiate().expect("ok");
         exec.launch(&stream).expect("it launches");

@@ -1,5 +1,5 @@
-//! Tensor-parallel decoder layers: each device has some heads and some columns of the perceptron, and the products behind them are summed
-//! over all devices.
+//! Tensor-parallel decoder layers. Each device has some of the heads and some of the columns of the perceptron, and
+//! the products after them are summed over all devices.
 
 use std::sync::Arc;
 
@@ -40,19 +40,20 @@ unsafe extern "ptx-kernel" {
     fn add_to(x: &mut [f32; n], y: &[f32; n], n: u32);
 }
 
-/// The sizes of a layer's part on one device.
+/// The sizes of one device's part of a layer.
 #[derive(Clone, Copy)]
 struct Sizes {
     rows: u32,
     width: u32,
-    /// Heads, of `size` columns.
+    /// The number of heads, with `size` columns each.
     heads: u32,
     size: u32,
-    /// Columns between the products of the perceptron.
+    /// The number of columns between the products of the perceptron.
     between: u32,
 }
 
-/// A device's part of a layer: columns of the matrices into the heads and into the perceptron, rows of those out of them.
+/// One device's part of a layer: columns of the matrices that lead into the heads and the perceptron, and rows of
+/// those that lead out of them.
 #[cuweave::arguments]
 struct Layer {
     width: u32,
@@ -115,7 +116,7 @@ fn decoder(d: u32, sizes: Sizes, comm: &Communicator, parts: &[Part<'_>]) {
     }
 }
 
-/// A layer on the host: norms, and matrices of all columns and rows.
+/// A complete layer on the host: norms, and matrices with all columns and rows.
 struct Whole {
     norms: [Vec<f32>; 2],
     /// q, k, v, output, up, down.
@@ -143,7 +144,7 @@ impl Whole {
         }
     }
 
-    /// Returns a device's part of a matrix: of q, k, v and up some columns, of the others some rows.
+    /// Returns a device's part of a matrix: columns of q, k, v and up, and rows of the others.
     fn part(&self, at: usize, device: usize, devices: usize) -> Vec<f32> {
         let matrix = &self.matrices[at];
         if matches!(at, 3 | 5) {
@@ -198,7 +199,7 @@ impl Whole {
     }
 }
 
-/// Returns the operands of all devices, over values `x` of each.
+/// Returns the operands of all devices, each with its own copy of `x`.
 fn parts<'a>(
     model: &[Whole],
     sizes: Sizes,
@@ -281,7 +282,8 @@ fn layers_are_spread_over_devices() {
             }
             silent();
         }
-        // The temporaries of all layers lie in the memory of one: z, q, k, v and the mix are in use at a time.
+        // The temporaries of all layers fit into the memory of one: z, q, k, v and the mix are live at the same
+        // time.
         let inner = (WIDTH / d * ROWS * 4).next_multiple_of(256);
         let outer = (WIDTH * ROWS * 4).next_multiple_of(256);
         let most = d * (2 * outer + 4 * inner);

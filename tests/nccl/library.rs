@@ -1,4 +1,4 @@
-//! The library of the tests in the place of NCCL (`testkit/nccl`), as a test sees it, and the devices.
+//! Access to the stand-in for NCCL (`testkit/nccl`) from tests, and the devices.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use cuweave_testkit::stand_in;
 /// Contexts, and a stream of each.
 type Devices = (Vec<Arc<CudaContext>>, Vec<Arc<CudaStream>>);
 
-/// Contexts with a stream each; `None` where there are fewer devices.
+/// Returns contexts with a stream each. `None` if there are fewer devices.
 pub fn devices(count: usize) -> Option<Devices> {
     driver();
     let found = CudaContext::device_count().expect("a count");
@@ -23,7 +23,7 @@ pub fn devices(count: usize) -> Option<Devices> {
     Some((contexts, streams))
 }
 
-/// Checks that the simulated driver has nothing to report.
+/// Checks that the simulated driver has reported nothing.
 pub fn silent() {
     if driver().is_simulated() {
         let reports = cuweave_sim::take_reports().expect("reports");
@@ -31,7 +31,7 @@ pub fn silent() {
     }
 }
 
-/// The functions of the library that are the test's.
+/// The stand-in's functions for tests.
 pub struct Control(stand_in::Control);
 
 impl Deref for Control {
@@ -43,7 +43,7 @@ impl Deref for Control {
 }
 
 impl Control {
-    /// Opens the library for a test of it; `None` on real devices.
+    /// Opens the library for a test of the stand-in. `None` on real devices.
     pub fn open() -> Option<Control> {
         let control = Control::of_simulated();
         if control.is_none() {
@@ -52,7 +52,7 @@ impl Control {
         control
     }
 
-    /// Opens the library; `None` on real devices, where NCCL itself is tested.
+    /// Opens the library. `None` on real devices, which use NCCL itself.
     pub fn of_simulated() -> Option<Control> {
         if !driver().is_simulated() {
             return None;
@@ -65,25 +65,25 @@ impl Control {
         Some(control)
     }
 
-    /// Sets the time after which ranks that do not come are an error.
+    /// Sets the time after which missing ranks are an error.
     pub fn patience(&self, milliseconds: u64) {
-        // SAFETY: the signature is that of the library's source.
+        // SAFETY: the signature is that in the library's source.
         (unsafe { self.function::<extern "C" fn(u64)>("Patience") })(milliseconds);
     }
 
-    /// Lets ranks wait until the abort for those that do not come, as NCCL does.
+    /// Lets ranks wait for missing ranks until the abort, as NCCL does.
     pub fn hang(&self, hangs: bool) {
         // SAFETY: as above.
         (unsafe { self.function::<extern "C" fn(u32)>("Hang") })(u32::from(hangs));
     }
 
-    /// Gives all communicators an error.
+    /// Sets an error on all communicators.
     pub fn break_all(&self, status: u32) {
         // SAFETY: as above.
         (unsafe { self.function::<extern "C" fn(u32)>("Break") })(status);
     }
 
-    /// Returns the functions that were called since the last time, each with the number of its calls.
+    /// Returns the number of calls of each function since the last call.
     pub fn counts(&self) -> Vec<(String, u32)> {
         let lines = self.take();
         let counts = stand_in::counts(&lines);

@@ -1,5 +1,5 @@
-//! `cuweave::nccl`: on the simulated driver over a library in the place of NCCL, in a process of its own that has four devices; on real
-//! devices, of which two are needed, with `--ignored`.
+//! `cuweave::nccl`. On the simulated driver, the tests use a stand-in for NCCL and run in a separate process with
+//! four devices. On real devices, which must be at least two, run them with `--ignored`.
 
 #![allow(unsafe_code)]
 #![cfg(target_os = "linux")]
@@ -28,7 +28,8 @@ fn with_a_library_in_the_place_of_nccl() {
         return;
     }
     let folder = stand_in::folder("nccl", &["nccl_simulated"]);
-    // NCCL orders work in graphs and outside of them by event nodes, until it is told not to, which it understands from 2.29 on.
+    // By default, NCCL orders work in graphs with work outside of them by event nodes. From 2.29 on, it can be told
+    // not to.
     for (seed, version) in [("0", "22809"), ("3", "23007"), ("5", "21805")] {
         let settings =
             [("CUWEAVE_SIM_DEVICES", "4"), ("CUWEAVE_SIM_SEED", seed), ("CUWEAVE_TEST_NCCL", version)];

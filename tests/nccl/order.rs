@@ -3,7 +3,7 @@
 use cuweave::__private::{GraphFn, change_next_rules, operations};
 use cuweave::Graph;
 
-/// Makes the next build add a node for each launch.
+/// Lets the next build add a node for each launch.
 pub fn one_launch_a_node() {
     change_next_rules(|_, _, rules| {
         rules.allowed.fuse = false;
@@ -11,7 +11,7 @@ pub fn one_launch_a_node() {
     });
 }
 
-/// The operations of a graph: the name, the device and the direct predecessors of each.
+/// The operations of a graph: the name, device and direct predecessors of each.
 pub struct Order(Vec<(String, usize, Vec<usize>)>);
 
 impl Order {
@@ -25,8 +25,8 @@ impl Order {
         Order(operations(graph).list.iter().map(one).collect())
     }
 
-    /// Returns the operations of a device whose name has this text, in the order of their making. A launch of several is named after the
-    /// first of them.
+    /// Returns the operations on a device whose names contain `text`, in the order in which they were made. A node
+    /// with several launches has the name of the first.
     pub fn named(&self, device: usize, text: &str) -> Vec<usize> {
         let found = self.0.iter().enumerate().filter(|(_, one)| one.1 == device && one.0.contains(text));
         found.map(|(at, _)| at).collect()
@@ -34,7 +34,7 @@ impl Order {
 
     /// Returns true if `later` comes after `earlier`.
     pub fn is_after(&self, later: usize, earlier: usize) -> bool {
-        // Predecessors stand earlier in the list.
+        // Predecessors come earlier in the list.
         later > earlier
             && self.0[later].2.iter().any(|&before| before == earlier || self.is_after(before, earlier))
     }

@@ -1,4 +1,4 @@
-//! A process for each rank: the test runs this program once for each, with its rank in the environment.
+//! One process for each rank. The test runs this program once per rank, with the rank in the environment.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,10 +26,10 @@ fn step(n: u32, rank: u32, times: u32, comm: &Communicator, x: &mut [u32; n], al
 
 const RANK: &str = "CUWEAVE_TEST_RANK";
 const CASE: &str = "CUWEAVE_TEST_CASE";
-/// The folder of the name of the communicator, and of what the library of the tests exchanges.
+/// The folder for the communicator's name and for the data that the stand-in exchanges.
 const FOLDER: &str = "CUWEAVE_TEST_NCCL_FOLDER";
 
-/// Runs both ranks of a case, and returns what they print.
+/// Runs both ranks of a case, and returns their output.
 fn run(case: &str) -> [String; 2] {
     let folder = std::env::temp_dir().join(format!("cuweave-ranks-{}-{case}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -65,7 +65,13 @@ fn a_process_for_each_rank() {
         assert!(text.contains("the results are right"), "{text}");
     }
     for text in run("differs") {
-        assert!(text.contains("collective 1 of the communicator is `all_gather of 8 u32 each` on rank 0, and `all_reduce sum of 8 u32` on rank 1"), "{text}");
+        assert!(
+            text.contains(
+                "collective 1 of the communicator is `all_gather of 8 u32 each` on rank 0, and \
+            `all_reduce sum of 8 u32` on rank 1"
+            ),
+            "{text}"
+        );
     }
     let reason = match driver().is_simulated() {
         true => "has failed on rank 0",
@@ -98,7 +104,7 @@ fn id_of(folder: &Path, rank: u32) -> UniqueId {
     }
 }
 
-/// One rank of a case, in a process of its own.
+/// Runs one rank of a case in a separate process.
 #[test]
 #[ignore = "run by `a_process_for_each_rank`"]
 fn one_rank() {

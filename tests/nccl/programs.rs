@@ -1,4 +1,4 @@
-//! One graph over all devices of a process.
+//! A single graph over all devices of a process.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ unsafe extern "ptx-kernel" {
     fn mix(x: &mut [u32; n], by: u32, n: u32);
 }
 
-/// x = x * 3 + by, as `mix` has it.
+/// x = x * 3 + by, the same as the kernel `mix`.
 fn mixed(x: u32, by: u32) -> u32 {
     x.wrapping_mul(31).wrapping_add(by)
 }
@@ -54,7 +54,7 @@ fn all_ranks_in_one_graph() {
         let list = graph.collectives();
         assert_eq!(list.len(), times as usize);
         assert!(list.iter().all(|one| one.operation == "all_reduce sum of 100 u32"), "{list}");
-        // Each device has a chain of its own.
+        // Each device has its own chain.
         assert_eq!(graph.report().depth, 2 * times as usize);
         let mut exec = graph.instantiate().expect("it instantiates");
         assert_eq!(exec.collectives().digest(), list.digest());
@@ -151,7 +151,7 @@ fn every_collective() {
     silent();
 }
 
-/// The second device has another count in its second collective.
+/// The second collective of the second device has another count.
 #[cuweave::graph(devices = 2)]
 fn differs(n: u32, other: u32, comm: &Communicator, a: &mut [u32; n], b: &mut [u32; n]) {
     all_reduce(&comm, &mut a, Reduce::Sum, n);
@@ -162,7 +162,7 @@ fn differs(n: u32, other: u32, comm: &Communicator, a: &mut [u32; n], b: &mut [u
     all_reduce(&comm, &mut b[0..other], Reduce::Max, other);
 }
 
-/// The second device waits for the result of the first, which waits for the second.
+/// Each device waits for the result of the other, which is a deadlock.
 #[cuweave::graph(devices = 2)]
 fn crossed(n: u32, comm: &Communicator, a: &mut [u32; n], b: &mut [u32; n]) {
     all_reduce(&comm, &mut a, Reduce::Sum, n);
@@ -179,7 +179,7 @@ fn alone(n: u32, comm: &Communicator, a: &mut [u32; n], b: &mut [u32; n]) {
     mix[per_item(n)](&mut b, 1, n);
 }
 
-/// A collective where the device decides.
+/// A collective in a body that the device decides.
 #[cuweave::graph(devices = 2)]
 fn decided(n: u32, comm: &Communicator, flag: &[u32; 1], a: &mut [u32; n], b: &mut [u32; n]) {
     if flag {
@@ -204,7 +204,10 @@ fn what_would_hang_is_refused() {
     };
     let error = text(differs(&contexts, 8, 4, &comm, &mut a, &mut b).map(drop).expect_err("it differs"));
     assert!(
-        error.contains("collective 1 of the communicator device 0 has `all_reduce max of 8 u32`, and device 1 has `all_reduce max of 4 u32`"),
+        error.contains(
+            "collective 1 of the communicator device 0 has `all_reduce max of 8 u32`, and device 1 has \
+            `all_reduce max of 4 u32`"
+        ),
         "{error}"
     );
     assert!(error.starts_with("`all_reduce` (tests/nccl/programs.rs:"), "{error}");
@@ -216,7 +219,7 @@ fn what_would_hang_is_refused() {
     let error =
         text(decided(&contexts, 8, &comm, &flag, &mut a, &mut b).map(drop).expect_err("it is decided"));
     assert!(error.contains("a collective cannot stand in the body `if flag`"), "{error}");
-    // The communicator is as good as before.
+    // The communicator still works.
     let graph = differs(&contexts, 8, 8, Arc::new(comm), &mut a, &mut b).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&streams[0]).expect("the exec keeps the communicator");
@@ -226,7 +229,7 @@ fn what_would_hang_is_refused() {
     silent();
 }
 
-/// Two communicators in turns, in the order of the program on each device.
+/// Two communicators are used alternately, in program order on each device.
 #[cuweave::graph(devices = 2)]
 fn interleaved(n: u32, one: &Communicator, two: &Communicator, x: &[&mut [u32; n]], y: &[&mut [u32; n]]) {
     for i in 0..2 {

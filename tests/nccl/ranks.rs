@@ -1,4 +1,4 @@
-//! A rank for each thread, as one for each process: each builds a graph of its own.
+//! One rank per thread, in the same way as one per process: each builds its own graph.
 
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn step(n: u32, times: u32, ranks: u32, comm: &Communicator, x: &mut [f32; n], a
     all_gather(&comm, &x, &mut all, n);
 }
 
-/// Runs a function for each rank, on a thread of its own.
+/// Runs a function for each rank, each on its own thread.
 pub fn each_rank<T: Send>(count: usize, run: impl Fn(Communicator, usize) -> T + Sync) -> Option<Vec<T>> {
     let (contexts, _) = devices(count)?;
     let id = UniqueId::new().expect("an id");
@@ -86,13 +86,13 @@ fn all_ranks_profile_together() {
     });
     let Some(results) = results else { return };
     println!("{}", results[0].0);
-    // All launches of a profile count, and so does the one behind it.
+    // All launches of a profile count, and so does the launch after it.
     assert_eq!(results[0].1, results[1].1);
     assert!(results.iter().all(|(profile, _)| profile.contains("all_gather")), "{}", results[0].0);
     silent();
 }
 
-/// Adds a temporary, so that a pool has something to hold.
+/// Adds a temporary, so that a pool holds memory.
 #[cuweave::graph]
 fn pooled(n: u32, comm: &Communicator, x: &mut [f32; n]) {
     let t = alloc::<f32>(n);
@@ -101,7 +101,7 @@ fn pooled(n: u32, comm: &Communicator, x: &mut [f32; n]) {
     copy(&t, &mut x);
 }
 
-/// One rank adds its nodes twice, and the other does not wait for a second agreement.
+/// If one rank adds its nodes again, the other does not wait for a second agreement.
 #[test]
 #[ignore = "run with the library of the tests, or on real devices"]
 fn a_rank_adds_its_nodes_again_alone() {
@@ -141,7 +141,7 @@ fn a_rank_that_differs_is_an_error_on_all() {
     let results = each_rank(2, |comm, rank| {
         let count = build(&comm, rank, if rank == 1 { 4 } else { 8 }, 1);
         let order = build(&comm, rank, 8, if rank == 1 { 3 } else { 2 });
-        // More than an exchange holds, and the last one differs.
+        // More than fits into one exchange; only the last one differs.
         let long = build(&comm, rank, 8, if rank == 1 { 101 } else { 100 });
         let right = build(&comm, rank, 8, 1);
         [count, order, long, right]
@@ -150,9 +150,21 @@ fn a_rank_that_differs_is_an_error_on_all() {
     for [count, order, long, right] in results {
         let [count, order, long] = [count, order, long].map(|result| result.expect_err("it differs"));
         println!("{count}\n{order}\n{long}");
-        assert!(count.contains("collective 0 of the communicator is `all_reduce sum of 8 f32` on rank 0, and `all_reduce sum of 4 f32` on rank 1"), "{count}");
+        assert!(
+            count.contains(
+                "collective 0 of the communicator is `all_reduce sum of 8 f32` on rank 0, and \
+            `all_reduce sum of 4 f32` on rank 1"
+            ),
+            "{count}"
+        );
         assert!(count.starts_with("`all_reduce` (tests/nccl/ranks.rs:"), "{count}");
-        assert!(order.contains("collective 2 of the communicator is `all_gather of 8 f32 each` on rank 0, and `all_reduce sum of 8 f32` on rank 1"), "{order}");
+        assert!(
+            order.contains(
+                "collective 2 of the communicator is `all_gather of 8 f32 each` on rank 0, and \
+            `all_reduce sum of 8 f32` on rank 1"
+            ),
+            "{order}"
+        );
         assert!(
             long.contains("collective 100 of the communicator is `all_gather of 8 f32 each` on rank 0"),
             "{long}"
@@ -163,7 +175,7 @@ fn a_rank_that_differs_is_an_error_on_all() {
     silent();
 }
 
-/// Checks an error of a communicator with a rank that does not come: the library of the tests finds it, NCCL waits for ever.
+/// Checks the error of a communicator with a missing rank. The stand-in detects it, whereas NCCL waits forever.
 fn not_come(simulated: bool, error: &Error) {
     println!("{error}");
     assert!(matches!(error, Error::Communicator { .. }), "{error}");
@@ -212,7 +224,7 @@ fn a_rank_that_does_not_come_is_an_error() {
     }
 }
 
-/// How the rank that waits ends its wait.
+/// The way in which the waiting rank ends its wait.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Dropped,
@@ -224,7 +236,7 @@ enum End {
 fn a_launch_that_waits_for_a_rank_ends() {
     let control = Control::of_simulated();
     for end in [End::Dropped, End::Aborted] {
-        // An abort ends the wait long before.
+        // An abort ends the wait long before the limit.
         let patience = if matches!(end, End::Dropped) { 200 } else { 10_000 };
         control.iter().for_each(|control| control.patience(patience));
         let gone = Barrier::new(2);

@@ -1,5 +1,5 @@
-//! A data-parallel training step over all devices of a process: the gradients of each layer are reduced while those of the layers before
-//! it are computed.
+//! A data-parallel training step over all devices of a process. The gradients of each layer are reduced while those
+//! of the previous layers are computed.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ unsafe extern "ptx-kernel" {
 /// The samples of a device.
 const SAMPLES: usize = 3;
 
-/// Weights of all layers, and the samples and targets of all devices.
+/// The weights of all layers, and the samples and targets of all devices.
 struct Data {
     first: Vec<Vec<f32>>,
     x: Vec<f32>,
@@ -64,7 +64,7 @@ impl Data {
     }
 }
 
-/// Returns the operands of all devices, which have these weights.
+/// Returns the operands of all devices with these weights.
 fn replicas<'a>(
     data: &Data,
     weights: &'a mut [Vec<CudaSlice<f32>>],
@@ -80,7 +80,7 @@ fn replicas<'a>(
     weights.iter_mut().zip(streams).enumerate().map(one).collect()
 }
 
-/// Checks the order of a graph with a node for each launch: the first of each kind is that of the last layer.
+/// Checks the order of a graph with a node for each launch. The first of each kind belongs to the last layer.
 fn check_order(order: &Order, device: usize, layers: usize) {
     let [reduced, by_weights, by_values, descend] =
         ["all_reduce", "gradient_w", "gradient_x", "descend"].map(|name| order.named(device, name));
@@ -88,7 +88,8 @@ fn check_order(order: &Order, device: usize, layers: usize) {
     assert_eq!(counts, [layers, layers, layers - 1, layers]);
     for at in 0..layers {
         for other in 0..layers {
-            // On a device collectives are in sequence; so each comes after the gradients of its layer and those behind it.
+            // The collectives of a device are sequential. So each comes after the gradients of its layer and of
+            // later layers.
             assert_eq!(order.is_after(reduced[at], by_weights[other]), other <= at);
             assert_eq!(order.is_after(reduced[at], reduced[other]), other < at);
             assert_eq!(order.is_after(descend[at], reduced[other]), other <= at);
@@ -126,10 +127,10 @@ fn gradients_are_reduced_beside_the_backward_kernels() {
             println!("{report}");
             assert_eq!(list.len(), layers);
             assert!(list.iter().all(|one| one.operation == "all_reduce avg of 256 f32"), "{list}");
-            // Ranks have no edges between them.
+            // There are no edges between ranks.
             assert_eq!((report.crossings, order.crossings()), (0, 0));
             assert_eq!(report.calls, d * layers);
-            // Gradients of all layers are in memory at a time, and values of two.
+            // The gradients of all layers are live at the same time, and the values of two layers.
             let gradients = 4 * WIDTH * WIDTH * layers * d;
             let planned = report.planned_bytes as usize;
             assert!((gradients..=gradients + 4 * 256 * d).contains(&planned), "{planned} B");
@@ -137,7 +138,7 @@ fn gradients_are_reduced_beside_the_backward_kernels() {
                 if apart {
                     check_order(&order, device, layers);
                 }
-                // Fused or not, the first collective needs the gradient of the last layer alone.
+                // Whether fused or not, the first collective only needs the gradient of the last layer.
                 let reduced = order.named(device, "all_reduce");
                 let waits = |&other: &usize| order.is_after(reduced[0], other);
                 assert!(!order.named(device, "gradient_x").iter().any(waits));

@@ -1,4 +1,5 @@
-//! Several communicators in the graphs of ranks, which run them in the same turns; numbers of ranks in expressions; roots.
+//! Several communicators in the graphs of ranks, which must run them in the same order. Also the number of ranks in
+//! expressions, and roots.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use cuweave::prelude::*;
 use crate::library::{Control, devices, silent};
 use crate::ranks::each_rank;
 
-/// Collectives of two communicators, in an order that the rank says.
+/// Collectives of two communicators, in an order that depends on the rank.
 #[cuweave::graph]
 fn both(n: u32, order: u32, one: &Communicator, two: &Communicator, x: &mut [f32; n], y: &mut [f32; n]) {
     if order == 1 {
@@ -61,7 +62,7 @@ fn ranks_with_other_turns_are_an_error_on_all() {
                 }
             }
         }
-        // Nobody has waited for the limit of time.
+        // Nothing has waited for the time limit.
         assert!(began.elapsed() < Duration::from_secs(10));
         silent();
     }
@@ -74,7 +75,7 @@ fn each(n: u32, one: &Communicator, two: &Communicator, x: &mut [f32; n], y: &mu
     all_reduce(&two, &mut y, Reduce::Sum, n);
 }
 
-/// Each rank has two communicators, each with one of the other ranks: none is shared by all.
+/// Each rank has two communicators, each shared with one other rank. No communicator is shared by all.
 #[test]
 #[ignore = "run with the library of the tests, or on real devices"]
 fn communicators_of_some_ranks() {
@@ -88,7 +89,7 @@ fn communicators_of_some_ranks() {
             scope.spawn(move || {
                 let ctx = cuweave::context(rank).expect("a context");
                 let stream = ctx.new_stream().expect("a stream");
-                // Communicator i is of the ranks i and i + 1.
+                // Communicator i belongs to the ranks i and i + 1.
                 let mut pairs = [(rank, 0), ((rank + 2) % 3, 1)];
                 pairs.sort_unstable();
                 let [one, two] =
@@ -105,12 +106,12 @@ fn communicators_of_some_ranks() {
         });
         ranks.map(|rank| rank.join().expect("a rank"))
     });
-    // The pairs are (0, 1), (1, 2) and (2, 0), and each rank has the one with the lower number first.
+    // The pairs are (0, 1), (1, 2) and (2, 0). Each rank uses the one with the lower number first.
     assert_eq!(sums, [[1.0, 2.0], [1.0, 3.0], [3.0, 2.0]]);
     silent();
 }
 
-/// A rank has the sum of its part, of which all have all then.
+/// Each rank computes the sum of its part, and then all parts are gathered by all ranks.
 #[cuweave::graph]
 fn sharded(n: u32, comm: &Communicator, x: &mut [f32; n], own: &mut [f32; n / comm.ranks()]) {
     let part = n / comm.ranks();
@@ -168,7 +169,7 @@ fn rooted(n: u32, root: u32, comm: &Communicator, x: &mut [f32; n]) {
     reduce(&comm, &mut x, Reduce::Sum, root, n);
 }
 
-/// A root that is no rank is an error of all ranks, also if one alone gives it.
+/// An invalid root is an error of all ranks, even if only one rank passes it.
 #[test]
 #[ignore = "run with the library of the tests, or on real devices"]
 fn roots_that_are_no_ranks() {

@@ -1,4 +1,4 @@
-//! Indices that a kernel loads from memory, and pointers to its parameters that it loads from memory of its own.
+//! Indices that a kernel loads from memory, and pointers to its parameters that it loads from its own memory.
 
 use cuweave::prelude::*;
 
@@ -36,7 +36,7 @@ fn indices(
     choose[(1, 32)](&x, &out, &at, &mut chosen, 4);
 }
 
-/// Each is `&[u64; _]`, as a buffer of pointers would be.
+/// Each is `&[u64; _]`, like a buffer of pointers.
 #[test]
 fn indices_in_memory_are_no_pointers() {
     let device = device();
@@ -54,6 +54,6 @@ fn indices_in_memory_are_no_pointers() {
     assert_eq!(device.download(&out), of(&[2, 0, 3, 1]));
     assert_eq!(device.download(&out_bytes), [12, 10, 13, 11]);
     assert_eq!(device.download(&rows), of(&[8, 9, 10, 11, 0, 1, 2, 3, 12, 13, 14, 15, 4, 5, 6, 7]));
-    // By the lowest bit of the index, an element of `x` or of `out`.
+    // An element of `x` or of `out`, depending on the lowest bit of the index.
     assert_eq!(device.download(&chosen), of(&[0, 1, 3, 1]));
 }

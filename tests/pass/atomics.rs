@@ -1,4 +1,5 @@
-//! Buffers that kernels update by atomics: unordered among themselves, ordered against everything else.
+//! Buffers that kernels update by atomics: the updates are unordered among themselves, but ordered with everything
+//! else.
 
 use cuweave::prelude::*;
 
@@ -53,7 +54,7 @@ fn atomics_against_plain_writes() {
     assert_eq!(device.download(&total), [((32 * 3 + 1) + 64) * 3 + 1]);
 }
 
-/// Sixteen launches that only bump: none waits for another.
+/// Sixteen launches of `bump`: none waits for another.
 #[cuweave::graph]
 fn sixteen(total: &mut [u32; 1]) {
     for i in 0..16 {

@@ -53,7 +53,7 @@ fn shared_and_owned_buffers() {
     assert_eq!(Arc::strong_count(&x), 1);
 }
 
-/// All owned: the exec borrows nothing, so it can be kept in a structure and moved to another thread.
+/// The exec owns everything and borrows nothing, so it can be kept in a structure and moved to another thread.
 struct Kept {
     exec: cuweave::Exec<accumulate::Args<'static>>,
 }
@@ -76,7 +76,7 @@ fn an_exec_that_owns_everything() {
     assert_eq!(device.download(&args.x.view()), ramp(10));
 }
 
-/// Arrays: each element binds on its own.
+/// Arrays: each element is bound on its own.
 #[cuweave::graph]
 fn all_three(n: u32, xs: [&[f32; n]; 3], y: &mut [f32; n]) {
     for i in 0..3 {

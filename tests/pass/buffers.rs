@@ -110,7 +110,7 @@ fn shadowing_means_what_it_means_in_rust() {
     assert_eq!(device.download(&out), [7.0; 16]);
 }
 
-/// Two outputs of one launch, one of them unused on purpose: names that begin with `_` are silent.
+/// Two outputs of one launch. One is deliberately unused: names that begin with `_` cause no warning.
 #[cuweave::graph]
 fn unused(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let _never = alloc::<f32>(n);
@@ -127,7 +127,7 @@ fn unused_buffers_with_an_underscore() {
     assert_eq!(device.download(&out), [0.0, 2.0, 0.0]);
 }
 
-/// A bare reference argument stands for its declared borrow.
+/// A reference argument that is passed by name has its declared borrow.
 #[cuweave::graph]
 fn bare(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     axpy[per_item(n)](2.0, x, out, n);
@@ -145,7 +145,7 @@ fn bare_arguments() {
 
 const WIDTH: usize = 24;
 
-/// Lengths that are constants and literals; an allocation in units of an argument.
+/// Lengths that are constants and literals, and an allocation whose length depends on an argument.
 #[cuweave::graph]
 fn constants(x: &[f32; WIDTH], out: &mut [f32; 24]) {
     let h = alloc::<f32>(WIDTH);
@@ -178,7 +178,7 @@ fn host_expressions_in_arguments() {
     assert_eq!(device.download(&x), ramp(20).iter().map(|x| x * 18.0).collect::<Vec<_>>());
 }
 
-/// A graph of nothing but a launch without arguments would need a kernel; this one has no statement at all.
+/// A graph without statements.
 #[cuweave::graph]
 fn empty() {}
 

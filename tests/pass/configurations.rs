@@ -38,7 +38,7 @@ fn every_form_of_configuration() {
     assert_eq!(device.download(&x), ramp(200).iter().map(|x| x * 1024.0).collect::<Vec<_>>());
 }
 
-/// Constants that a `let` names.
+/// Constants that a `let` refers to.
 mod tiles {
     pub const TILE: u32 = 16;
     pub const ONE: u32 = 1;
@@ -100,7 +100,7 @@ fn dynamic_shared_memory_in_a_tuple() {
     let graph = shared_in_a_tuple(&device.ctx, 64, 256, &x, &mut between, &mut out).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
-    // A scalar that reaches the shared memory alone.
+    // A scalar that only affects the shared memory.
     let error = exec.set_bytes(1 << 30).expect_err("no device has that much").to_string();
     assert!(error.contains("`reverse_block`"), "{error}");
     exec.set_bytes(512).expect("more than is needed");
@@ -110,7 +110,7 @@ fn dynamic_shared_memory_in_a_tuple() {
     assert_eq!(device.download(&out), ramp(64));
 }
 
-/// `per_item` asks the kernel: at most 64 threads a block here.
+/// `per_item` queries the kernel, which allows at most 64 threads per block here.
 #[cuweave::graph]
 fn capped(n: u32, x: &mut [f32; n]) {
     narrow[per_item(n)](&mut x, 1.0, n);

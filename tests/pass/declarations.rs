@@ -1,10 +1,10 @@
-//! Kernel declarations: where they may stand, what parameters they may have, how they are named at the launch.
+//! Kernel declarations: where they may be written, which parameters they may have, and how launches name them.
 
 use cuweave::prelude::*;
 
 use crate::support::{device, ramp, run};
 
-/// Declarations in a module of their own, with documentation and visibility.
+/// Declarations in a separate module, with documentation and visibility.
 mod kernels {
     use super::Affine;
     use cuweave::prelude::*;
@@ -55,7 +55,7 @@ pub struct Affine {
     b: f32,
 }
 
-// SAFETY: two floats, as the kernel has them.
+// SAFETY: two floats, which match the kernel's parameter.
 #[allow(unsafe_code, reason = "`DeviceRepr` is an unsafe marker of cudarc")]
 unsafe impl cudarc::driver::DeviceRepr for Affine {}
 
@@ -202,7 +202,7 @@ fn items_inside_a_function() {
     assert_eq!(device.download(&out), [1.0; 10]);
 }
 
-/// Two blocks of one file in one module.
+/// Two blocks for one file in one module.
 mod two_blocks {
     use cuweave::prelude::*;
 
@@ -244,7 +244,7 @@ mod state {
     }
 }
 
-/// No argument shows the order of these launches: they share a variable of the module.
+/// The arguments of these launches do not show their order: they share a module variable.
 #[cuweave::graph]
 fn hidden(out: &mut [u32; 1], odd: &mut [u32; 8]) {
     state::state_set[(1, 1)](5);

@@ -1,4 +1,4 @@
-//! The methods of an exec: setters, views of the bound buffers, upload, pictures.
+//! The methods of an exec: setters, views of bound buffers, upload, and pictures.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Options, and the user's own order.
+//! Options, and explicit order.
 
 use cuweave::prelude::*;
 
@@ -12,7 +12,7 @@ unsafe extern "ptx-kernel" {
     fn bump(total: &[Atomic<u32>; 1], count: u32);
 }
 
-/// All edges by hand; `h` is freed by a statement, `g` by the compiler.
+/// All edges are explicit. A statement frees `h`, and the compiler frees `g`.
 #[cuweave::graph(order = "explicit")]
 fn by_hand(n: u32, x: &mut [f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -41,7 +41,7 @@ fn all_edges_by_hand() {
     assert_eq!(device.download(&x), [0.0; 21]);
 }
 
-/// Nothing to order: disjoint halves, shared reads, atomics among themselves.
+/// Nothing needs order: disjoint halves, shared reads, and atomics.
 #[cuweave::graph(order = "explicit")]
 fn free_for_all(n: u32, x: &[f32; n], out: &mut [f32; 2 * n], total: &mut [u32; 1]) {
     copy(&x, &mut out[0..n]);
@@ -61,7 +61,7 @@ fn nothing_to_order() {
     assert_eq!(device.download(&total), [96]);
 }
 
-/// The edges may point forward.
+/// Edges may refer to later statements.
 #[cuweave::graph(order = "explicit")]
 fn backwards(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     #[after(first)]
@@ -78,7 +78,7 @@ fn explicit_edges_point_forward() {
     assert_eq!(device.download(&x), device.download(&y));
 }
 
-/// Order by way of an alloc and a free: `h` waits for the last use of `x`.
+/// Order through an alloc and a free: `h` waits for the last use of `x`.
 #[cuweave::graph(order = "explicit")]
 fn through_memory(n: u32, x: &mut [f32; n], out: &mut [f32; n]) {
     let last = scale[per_item(n)](&mut x, 3.0, n);

@@ -1,4 +1,4 @@
-//! Less usual forms: every kind of length, loop, option and name.
+//! Less common forms: every kind of length, loop, option and name.
 
 use cuweave::prelude::*;
 
@@ -134,7 +134,7 @@ fn tuples_of_three_and_of_one() {
     assert_eq!(device.download(&p), [1.0; 4]);
 }
 
-/// Raw names, a `mut` argument, arguments that nothing uses.
+/// Raw names, a `mut` argument, and unused arguments.
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
 fn r#match(mut n: u32, _unused: &[f32; n], #[allow(unused_variables)] spare: f32, r#in: &mut [f32; n]) {
     let mut h = alloc::<f32>(n);
@@ -152,7 +152,7 @@ fn raw_names_and_spare_arguments() {
     assert_eq!(device.download(&x), ramp(8).iter().map(|x| x * 2.0).collect::<Vec<_>>());
 }
 
-/// A configuration as an argument, whole and in part.
+/// A launch configuration as an argument, used as a whole and in parts.
 #[cuweave::graph]
 fn configured(n: u32, config: LaunchConfig, x: &mut [f32; n]) {
     k::scale[config](&mut x, 2.0, n);
@@ -170,7 +170,7 @@ fn a_configuration_is_an_argument() {
     assert!(error.to_string().contains("`scale`") && error.to_string().contains("2000"), "{error}");
 }
 
-/// Every lowering of memory gives the same result.
+/// All memory lowerings give the same result.
 mod memory {
     use super::k;
     use cuweave::prelude::*;

@@ -1,12 +1,12 @@
-//! Where names mean what users have made of them: without a prelude, beside traits whose methods have all names, and
-//! functions, arguments and types that are named like those of generated code.
+//! Hygiene: users may redefine names. There are tests without a prelude, next to traits whose methods have common
+//! names, and with functions, arguments and types that are named like those of generated code.
 
 #![allow(unsafe_code, reason = "library calls and blocks of kernels are `unsafe`")]
 #![allow(clippy::all, reason = "the names are unlucky on purpose")]
 
 use crate::support::{device, ramp};
 
-/// A program with every form of the language, in the surroundings that the items make.
+/// A program with every form of the language, in the scope that the given items create.
 macro_rules! everything {
     ($(#[$attribute:meta])* $name:ident $($item:item)*) => {
         $(#[$attribute])*
@@ -137,7 +137,7 @@ everything!(
     without_a_prelude
 );
 
-/// Traits of the user's for all types.
+/// The user's traits, implemented for all types.
 #[allow(dead_code, reason = "nothing calls them")]
 mod hostile {
     macro_rules! hostile {
@@ -203,7 +203,7 @@ fn beside_hostile_traits_a_program_is_the_same() {
     runs!(beside_hostile_traits);
 }
 
-/// Functions, arguments and fields of unlucky names.
+/// Functions, arguments and fields with unfortunate names.
 #[no_implicit_prelude]
 pub mod names {
     #![allow(non_snake_case, dead_code, non_camel_case_types)]
@@ -273,7 +273,7 @@ fn functions_have_the_names_of_generated_types() {
     assert_eq!(device.download(&x), ramp(4).iter().map(|x| x * 8.0).collect::<Vec<_>>());
 }
 
-/// The user's types have the names of those of a graph function's module.
+/// The user's types have the same names as those in a graph function's module.
 #[no_implicit_prelude]
 #[allow(dead_code, reason = "it is compiled")]
 pub mod types {

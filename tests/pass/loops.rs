@@ -60,18 +60,18 @@ fn arrays_of_buffers() {
         let xs: [_; 4] = std::array::from_fn(|i| &xs[i]);
         run!(device, indexed(&device.ctx, n as u32, xs, [a, b], &mut sum));
     }
-    // ys[0] is added to, then scaled; ys[1] is scaled, then added to.
+    // ys[0] is incremented and then scaled; ys[1] is scaled and then incremented.
     let first: Vec<f32> = ramp(n).iter().map(|y| (y + 2.0) * 2.0).collect();
     let second: Vec<f32> = ramp(n).iter().map(|y| y * 2.0 + 4.0).collect();
     assert_eq!(device.download(&ys[0]), first);
     assert_eq!(device.download(&ys[1]), second);
-    // The sum: 0 * 1 + 1 * 2 + 2 * 3 + 3 * 4, its first element overwritten.
+    // The sum 0 * 1 + 1 * 2 + 2 * 3 + 3 * 4, with the first element overwritten.
     let mut want = vec![20.0; n];
     want[0] = first[0];
     assert_eq!(device.download(&sum), want);
 }
 
-/// A temporary a turn; the name is the same, the buffer is not.
+/// A temporary in each iteration: the name is the same, but the buffer is not.
 #[cuweave::graph]
 fn temporaries(n: u32, out: &mut [f32; n]) {
     for i in 0..5 {
@@ -90,7 +90,7 @@ fn a_temporary_a_turn() {
     assert_eq!(device.download(&out), [10.0; 9]);
 }
 
-/// 10,000 statements: exactly the limit of a loop.
+/// 10,000 statements, which is exactly the limit of a loop.
 #[cuweave::graph]
 fn longest(x: &mut [u32; 1]) {
     for _ in 0..10_000 {
@@ -107,7 +107,8 @@ fn ten_thousand_statements() {
     assert_eq!(device.download(&x), [want]);
 }
 
-/// Two temporaries: some turns do not use the first; only turns that the checker does not sample use the second.
+/// Two temporaries: some iterations do not use the first, and only iterations that the checker does not sample use
+/// the second.
 #[cuweave::graph]
 fn used_in_some_turns(n: u32, turns: u32, x: &mut [f32; n]) {
     let late = alloc::<f32>(n);

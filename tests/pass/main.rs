@@ -1,7 +1,7 @@
-//! Right programs: together they use the whole language, and each is built, launched and compared with plain Rust, on a GPU
-//! or on the simulated driver.
+//! Valid programs, which together use the whole language. Each is built, launched and compared with plain Rust, on
+//! a GPU or the simulated driver.
 //!
-//! Warnings are denied here, so that these tests also show that generated code is free of lints.
+//! Warnings are denied here, so these tests also show that generated code causes no lints.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! Names that a user may choose, however unlucky: generated code must meet none of them.
+//! Names that a user may choose, however unfortunate: generated code must not collide with any of them.
 
 use cuweave::{graph, kernels};
 
@@ -67,7 +67,7 @@ fn arguments_and_items_with_unlucky_names() {
     assert_eq!(device.download(&c), ramp(10).iter().map(|x| x * 6.0).collect::<Vec<_>>());
 }
 
-/// The attributes by `use`, without the prelude: the words of the language are not items.
+/// The attributes are imported by `use` without the prelude: the words of the language are not items.
 mod without_prelude {
     use super::{graph, kernels};
     use std::mem::MaybeUninit;
@@ -97,7 +97,7 @@ fn buffers_named_like_the_words_of_the_language() {
     assert_eq!(device.download(&out), ramp(10).iter().map(|x| x * 2.0).collect::<Vec<_>>());
 }
 
-/// Two graph functions of one module, one named like a kernel of another.
+/// Two graph functions in one module, one of them named like a kernel of another module.
 mod several {
     use cuweave::prelude::*;
 
@@ -129,7 +129,7 @@ fn several_graph_functions_in_a_module() {
     assert_eq!(device.download(&x), ramp(10).iter().map(|x| x * 8.0).collect::<Vec<_>>());
 }
 
-/// Records named like the parameters of generated types and functions.
+/// Records with the same names as the parameters of generated types and functions.
 mod records {
     #![allow(non_camel_case_types, reason = "a style of the user's")]
 

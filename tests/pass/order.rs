@@ -1,4 +1,4 @@
-//! Names, `#[after]` and the order that follows from what is read and written.
+//! Names, `#[after]`, and the order that follows from reads and writes.
 
 use cuweave::prelude::*;
 
@@ -13,7 +13,7 @@ unsafe extern "ptx-kernel" {
     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// Reads after writes, writes after reads, writes after writes: in program order whatever the names.
+/// Reads after writes, writes after reads, and writes after writes are in program order, whatever the names.
 #[cuweave::graph(launches = "as-written")]
 fn hazards(n: u32, x: &mut [f32; n], y: &mut [f32; n], out: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
@@ -74,7 +74,7 @@ fn named_without_early_free(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     axpy[per_item(n)](1.0, &x, &mut y, n);
 }
 
-/// A name may be used before its statement, as long as that makes no cycle.
+/// A name may be used before its statement if this does not create a cycle.
 #[cuweave::graph(launches = "as-written")]
 fn forward(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     #[after(later)]
@@ -92,7 +92,7 @@ fn a_name_before_its_statement() {
     assert_eq!(device.download(&y), ramp(5).iter().map(|x| x * 3.0).collect::<Vec<_>>());
 }
 
-/// Order between statements that share nothing: a barrier of the user's own.
+/// Order between statements that share nothing: a user-defined barrier.
 #[cuweave::graph(launches = "as-written")]
 fn barrier(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let a = scale[per_item(n)](&mut x, 2.0, n);
@@ -115,7 +115,7 @@ fn a_barrier_of_the_users_own() {
     assert_eq!(device.download(&y), ramp(5).iter().map(|x| x * 21.0).collect::<Vec<_>>());
 }
 
-/// A statement may be named like its kernel, and a name may be given again.
+/// A statement may have the name of its kernel, and a name may be reused.
 #[cuweave::graph(launches = "as-written")]
 fn same_names(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let scale = scale[per_item(n)](&mut x, 2.0, n);
@@ -136,7 +136,7 @@ fn a_statement_named_like_its_kernel() {
     assert_eq!(device.download(&y), ramp(5).iter().map(|x| 2.0 * x + 1.0).collect::<Vec<_>>());
 }
 
-/// Branches that share nothing but their inputs, and a join.
+/// Branches that only share their inputs, and a join.
 #[cuweave::graph(launches = "as-written")]
 fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let a = alloc::<f32>(n);
@@ -174,7 +174,7 @@ fn the_last_write_stays() {
     assert_eq!(device.download(&out), [2.0; 6]);
 }
 
-/// The counts of each graph: `depth` is the longest path of launches, fills and copies.
+/// The counts of each graph. `depth` is the longest path of launches, fills and copies.
 #[test]
 fn only_the_order_that_the_meaning_needs() {
     let device = device();
@@ -195,7 +195,7 @@ fn only_the_order_that_the_meaning_needs() {
     assert_eq!((report.kernels, report.depth, report.edges), (8, 2, 4), "{report}");
 }
 
-/// Four rows, two steps each: nothing orders one row with another.
+/// Four rows with two steps each: rows are not ordered with each other.
 #[cuweave::graph(launches = "as-written")]
 fn independent(n: u32, m: &mut [f32; 4 * n]) {
     for i in 0..4 {

@@ -1,4 +1,4 @@
-//! Buffers that leave a graph, and buffers that a graph takes over.
+//! Output buffers, and buffers that a graph takes over.
 
 use cuweave::prelude::*;
 
@@ -61,7 +61,7 @@ fn a_tuple_of_outputs() {
     }
 }
 
-/// Takes a buffer over, and lets the compiler place its free.
+/// Takes a buffer over and lets the compiler free it.
 #[cuweave::graph]
 fn sum_of(n: u32, h: [f32; n], out: &mut [f32; 1]) {
     scale[per_item(n)](&mut h, 2.0, n);

@@ -1,5 +1,5 @@
-//! A structure with padding as an argument that the PTX declares as a number: its padding is not initialised, and the runtime
-//! does not read it as a number.
+//! A structure with padding as an argument that the PTX declares as a number. The padding is uninitialized, so the
+//! runtime must not read the argument as a number.
 
 use cudarc::driver::DeviceRepr;
 use cuweave::prelude::*;
@@ -45,7 +45,7 @@ fn of_numbers(out: &mut [u32; 64], rounds: u32) {
     }
 }
 
-/// Launches of equal duration are batched; the trip counts of these depend on the parameter.
+/// Launches of equal duration are batched. The trip counts of these depend on the parameter.
 #[test]
 fn launches_are_told_apart_by_numbers_alone() {
     let device = device();

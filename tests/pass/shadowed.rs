@@ -1,9 +1,9 @@
-//! Items of the user's with the names of the words of the language, of every kind, beside a graph function and a
-//! kernel's declaration that use the words.
+//! The user's items of every kind may have the names of the language's words, next to a graph function and a kernel
+//! declaration that use these words.
 
 use crate::support::{device, ramp, run};
 
-/// A graph function and the kernel that it launches, beside items.
+/// A graph function and the kernel that it launches, next to the given items.
 macro_rules! beside {
     ($name:ident $($item:item)*) => {
         mod $name {
@@ -85,7 +85,7 @@ fn items_named_like_the_words_of_the_language() {
     twice!(modules modules_without_the_prelude functions types values);
 }
 
-/// By name, and each of them used: rustc warns of an import that nothing needs.
+/// Imported by name, and each of them is used, because rustc warns of unused imports.
 mod by_name {
     use cuweave::prelude::{Atomic, MaybeUninit, alloc, atomic, copy, fill, free, per_item};
 

@@ -1,4 +1,4 @@
-//! Parts of buffers: sub-slices, views of a split, and what they say about order.
+//! Parts of buffers: sub-slices, views of a split, and the order that follows from them.
 
 use cuweave::prelude::*;
 
@@ -31,7 +31,7 @@ fn disjoint_halves_cover_the_whole() {
     assert_eq!(device.download(&out)[10..], [2.0; 10]);
 }
 
-/// Two parts of one buffer in one launch: provably disjoint, so no CW201.
+/// Two parts of one buffer in one launch. They are provably disjoint, so there is no CW201.
 #[cuweave::graph]
 fn within(n: u32, k: u32, x: &mut [f32; 2 * n + k]) {
     copy_to[per_item(n)](&x[0..n], &mut x[n + k..2 * n + k], n);
@@ -52,7 +52,7 @@ fn disjoint_parts_in_one_launch() {
     assert_eq!(device.download(&x), want);
 }
 
-/// Ranges with one end or none, as Rust writes them.
+/// Ranges with one bound or none, as in Rust.
 #[cuweave::graph]
 fn open_ended(n: u32, k: u32, x: &[f32; n], out: &mut [f32; n]) {
     copy(&x[..k], &mut out[..k]);
@@ -87,7 +87,7 @@ fn the_views_of_a_split() {
     assert_eq!(device.download(&out), want);
 }
 
-/// A split of a split, of an allocation; views in `fill`, `copy` and launches, and parts of views.
+/// A split of a split of an allocation; views in `fill`, `copy` and launches; and parts of views.
 #[cuweave::graph]
 fn quarters(n: u32, out: &mut [f32; 4 * n]) {
     let h = alloc::<f32>(4 * n);
@@ -109,7 +109,7 @@ fn splits_of_splits() {
     assert_eq!(device.download(&out), want);
 }
 
-/// Both views of a split in one launch, shared and mutable.
+/// Both views of a split in one launch, one shared and one mutable.
 #[cuweave::graph]
 fn across(n: u32, x: &mut [f32; 2 * n]) {
     let (lo, hi) = x.split_at_mut(n);
@@ -148,7 +148,7 @@ fn an_atomic_part() {
     assert_eq!(device.download(&totals), [164, 100, 164, 100]);
 }
 
-/// Rows of a matrix, one a turn: disjoint, so the turns are independent.
+/// One row of a matrix per iteration: the rows are disjoint, so the iterations are independent.
 #[cuweave::graph]
 fn rows(n: u32, m: &mut [f32; 8 * n]) {
     for i in 0..8 {
@@ -177,7 +177,7 @@ fn a_range_outside_its_buffer_is_an_error_that_names_it() {
 
 #[cuweave::graph]
 fn ghost_cells(n: u32, inner: &[f32; n], x: &mut [f32; n + 2]) {
-    // A copy is of at least one element, so what follows does not meet.
+    // A copy has at least one element, so the following ranges are disjoint.
     copy(&inner, &mut x[1..n + 1]);
     copy(&x[n..n + 1], &mut x[0..1]);
     copy(&x[1..2], &mut x[n + 1..n + 2]);

@@ -1,4 +1,4 @@
-//! Devices for the programs, and the shortest way to run a graph.
+//! Devices for the programs, and a short way to run a graph.
 
 pub use cuweave_testkit::device::{device, pinned, ramp};
 pub use cuweave_testkit::run;

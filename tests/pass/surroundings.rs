@@ -1,4 +1,4 @@
-//! Graph functions where users put them: in functions and modules, made by macros, under lints and attributes.
+//! Graph functions in various places: in functions and modules, made by macros, and under lints and attributes.
 
 #![deny(missing_docs, clippy::pedantic, unused_qualifications)]
 
@@ -14,7 +14,7 @@ mod kernels {
     }
 }
 
-/// Documented as in a library: clippy requires a section on errors.
+/// Documented like a library: clippy requires a section about errors.
 pub mod library {
     use super::kernels::scale;
 
@@ -95,7 +95,7 @@ fn attributes_and_setters() {
     let mut x = device.upload(&ramp(5));
     let graph = library::documented(&device.ctx, 5, 2.0, 1.0, &mut x).expect("the graph builds");
     let mut exec = graph.instantiate().expect("it instantiates");
-    // `_factor` has a setter as `factor` would have.
+    // `_factor` has the same setter as `factor`.
     exec.set_factor(1.5).expect("a value");
     exec.launch(&device.stream).expect("it launches");
     drop(exec);
@@ -126,7 +126,7 @@ macro_rules! graphs {
     )*};
 }
 graphs! {
-    /// Made by a macro, which puts its arguments in groups.
+    /// Made by a macro, which passes its arguments as groups of tokens.
     eightfold: kernels::scale, f32, (1, 32), 1.0 + 1.0, 3;
     #[cfg(any())]
     left_out: no_such_kernel, f32, (1, 32), 1.0, 1;
@@ -170,7 +170,7 @@ fn names_of_every_kind() {
     }
     let mut exec =
         maße(&device.ctx, 4, &mut x, 3.0, 1.0).expect("the graph builds").instantiate().expect("an exec");
-    // There is an `s` already.
+    // `s` already exists.
     exec.set__s(5.0).expect("a value");
     exec.set_s(2.0).expect("a value");
     exec.launch(&device.stream).expect("it launches");

@@ -1,4 +1,4 @@
-//! Graph functions of the kinds that pictures differ for: calls in loops, skips, bodies inside bodies, devices.
+//! Graph functions whose pictures differ: calls in loops, skip connections, nested bodies, and devices.
 
 use cuweave::prelude::*;
 
@@ -41,7 +41,7 @@ unsafe extern "ptx-kernel" {
     fn count_down(x: &mut [u32; 1]);
 }
 
-/// Three projections, mixed, and projected back onto the residual.
+/// Three projections, a mix of them, and a projection back onto the residual.
 #[cuweave::graph(launches = "as-written")]
 pub fn attention(b: u32, d: u32, w: &[f32; 4 * d * d], h: &[f32; b * d], x: &mut [f32; b * d]) {
     let q = alloc::<f32>(b * d);
@@ -98,7 +98,7 @@ pub fn transformer(
     }
 }
 
-/// The same with the changes of launches that are made by default.
+/// The same with the default launch changes.
 #[cuweave::graph]
 pub fn decided(
     count: u32,
@@ -138,7 +138,7 @@ pub fn decided_block(
     add_to[per_item(b * d)](&down, &mut x, b * d);
 }
 
-/// Conjugate gradients to a tolerance, in a loop on the device.
+/// Conjugate gradients to a tolerance, in a device-side loop.
 #[cuweave::graph]
 pub fn solve(
     n: u32,
@@ -172,7 +172,7 @@ pub fn solve(
     }
 }
 
-/// A choice of three arms, in one of which stands a loop with a choice.
+/// A choice of three arms, one of which contains a loop with a choice.
 #[cuweave::graph]
 pub fn nested(n: u32, which: &[u32; 1], count: &mut [u32; 1], x: &mut [u32; n], y: &mut [u32; n]) {
     let t = alloc::<u32>(n);
@@ -233,7 +233,7 @@ pub fn long(count: u32, n: u32, x: &mut [f32; n]) {
     }
 }
 
-/// Nothing at all.
+/// A graph without statements.
 #[cuweave::graph]
 pub fn nothing(_n: u32) {}
 

@@ -1,4 +1,5 @@
-//! The pictures of real graphs. With `CUWEAVE_PICTURES=FOLDER` they are written there, to be looked at.
+//! Pictures of realistic graphs. If `CUWEAVE_PICTURES=FOLDER` is set, they are written to that folder for
+//! inspection.
 
 mod graphs;
 #[path = "../../benches/graphs/shapes.rs"]
@@ -16,7 +17,7 @@ use support::Drawn;
 
 const HOSTILE: &str = "</script><script>alert(1)</script>\" onload='x' & \\N\u{202e}\u{1}\u{0} é";
 
-/// Returns the pictures of graphs of one device, which are drawn once.
+/// Returns the pictures of graphs on one device, which are drawn only once.
 fn all() -> &'static [Drawn] {
     static ALL: OnceLock<Vec<Drawn>> = OnceLock::new();
     ALL.get_or_init(draw)
@@ -69,8 +70,8 @@ fn draw() -> Vec<Drawn> {
     list
 }
 
-/// Checks that a page is whole: its pictures are well-formed, its data is JSON whose numbers are those of the pictures, and nothing in it
-/// refers to anything outside.
+/// Checks that a page is complete: its pictures are well-formed, its data is JSON that refers to the pictures, and
+/// it refers to nothing external.
 fn check_page(name: &str, page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{name}");
     let elements: Vec<&str> = page.match_indices("<script").map(|(at, _)| &page[at..]).collect();
@@ -95,7 +96,7 @@ fn check_page(name: &str, page: &str) {
     let data: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}"));
     let (buffers, views) =
         (data["buffers"].as_array().expect("buffers"), data["views"].as_array().expect("views"));
-    // The pictures of the graph stand first, then that of the memory.
+    // The pictures of the graph come first, then the memory picture.
     for (view, picture) in views.iter().zip(&pictures) {
         let (boxes, edges) =
             (view["boxes"].as_array().expect("boxes"), view["edges"].as_array().expect("edges"));
@@ -130,11 +131,11 @@ fn a_hostile_name_is_text_wherever_it_stands() {
         let plain = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
         assert!(text.chars().all(plain), "{text:?}");
     }
-    // A quote does not end a string of DOT, and a backslash begins no escape of its own.
+    // A quote does not end a DOT string, and a backslash does not start an escape.
     assert!(dot.contains("</script><script>alert(1)</script>\\\" onload='x' & \\\\N"), "{dot}");
 }
 
-/// The first statements are drawn of graphs with many that no loop makes.
+/// If a graph has many statements outside of loops, only the first are drawn.
 #[test]
 fn very_many_boxes_are_cut() {
     let device = device();
@@ -150,7 +151,7 @@ fn very_many_boxes_are_cut() {
     assert!(page.contains(">100 more nodes are not drawn<") && page.len() < 3_000_000, "{}", page.len());
 }
 
-/// Pages of large graphs are folded: they are small, and take no quadratic time.
+/// Pages of large graphs are folded, so they are small and do not take quadratic time.
 #[test]
 fn loops_are_one_box_in_large_graphs() {
     let list = all();
@@ -203,7 +204,7 @@ fn bodies_stand_inside_of_bodies() {
     }
 }
 
-/// The times of a profile stand at the nodes of its graph, and at none of another one.
+/// The times of a profile are shown in the picture of its own graph, but not of another.
 #[test]
 fn a_profile_is_part_of_the_page_of_its_graph() {
     let device = alone();
@@ -242,8 +243,8 @@ fn every_picture_is_well_formed() {
     }
 }
 
-/// The picture of the memory has the places of the graph that was built: fused launches stand in one level, and what they keep in
-/// registers is in no place.
+/// The memory picture shows the offsets of the built graph: fused launches are on one level, and buffers in
+/// registers have no offset.
 #[test]
 fn the_picture_of_the_memory_is_that_of_the_graph() {
     let mut checked = 0;
@@ -258,7 +259,7 @@ fn the_picture_of_the_memory_is_that_of_the_graph() {
     assert!(report.contains("without memory: `decided_block[..].down`"), "{report}");
     assert!(memory.contains("[0].up · ") && !memory.contains("].down · "), "{memory}");
     assert!(memory.contains("; 8 buffers more in registers alone"), "{memory}");
-    // Without a plan the places are the driver's.
+    // Without a plan, the driver chooses the addresses.
     let memory = &find(all(), "inception").memory;
     assert!(memory.contains("; each has an alloc node, and its place is the driver&#39;s"), "{memory}");
 }

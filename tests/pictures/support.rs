@@ -11,7 +11,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Writes the pictures into the folder that `CUWEAVE_PICTURES` names, if it does.
+    /// Writes the pictures to the folder that `CUWEAVE_PICTURES` names, if it is set.
     pub fn kept(self) -> Drawn {
         let Drawn { name, report, dot, memory, svg, page } = &self;
         let files = [("txt", report), ("dot", dot), ("memory.svg", memory), ("svg", svg), ("html", page)];
@@ -20,7 +20,7 @@ impl Drawn {
     }
 }
 
-/// Writes a picture into that folder.
+/// Writes a picture to that folder.
 pub fn keep(name: &str, text: &str) {
     if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
         std::fs::write(format!("{folder}/{name}"), text).expect("the picture can be written");

@@ -1,10 +1,10 @@
-//! The pages: the summary of the book lists each, and no link leads nowhere. Reads files only.
+//! Checks the documentation: the summary of the book lists each page, and links have targets. Only reads files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// A link of a page: its line, and the target as it is written.
+/// A link of a page: its line, and its target as written.
 struct Link {
     line: usize,
     target: String,
@@ -18,12 +18,12 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the Markdown files of a folder and of its folders.
+/// Returns the Markdown files of a folder and its subfolders.
 fn pages(folder: &Path) -> Vec<PathBuf> {
     files(folder, "md")
 }
 
-/// Returns the files of a folder and of its folders that end in this way.
+/// Returns the files of a folder and its subfolders with this extension.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder can be read") {
@@ -38,7 +38,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the lines of a page without those of code, numbered from 1, with the code in lines left out.
+/// Returns the lines of a page that are not code blocks, numbered from 1, without inline code.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let mut fenced = false;
     let mut lines = Vec::new();
@@ -53,7 +53,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Returns the links of a page and the pictures in it.
+/// Returns the links and images of a page.
 fn links(text: &str) -> Vec<Link> {
     let mut found = Vec::new();
     for (line, prose) in prose(text) {
@@ -71,7 +71,7 @@ fn links(text: &str) -> Vec<Link> {
     found
 }
 
-/// Returns the anchors of a page's headings, as GitHub and rustdoc make them.
+/// Returns the anchors of a page's headings, as GitHub and rustdoc generate them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut found = BTreeSet::new();
@@ -86,7 +86,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Returns a path without `.` and `..`.
+/// Normalizes a path without accessing the file system.
 fn plain(path: &Path) -> PathBuf {
     let mut parts = PathBuf::new();
     for part in path.components() {
@@ -101,7 +101,7 @@ fn plain(path: &Path) -> PathBuf {
     parts
 }
 
-/// Returns the modules that a file declares in one line each, `pub mod name {}`.
+/// Returns the modules that a file declares on one line each: `pub mod name {}`.
 fn modules(file: &str) -> BTreeSet<String> {
     let text = read(&root().join(file));
     let declared = text.lines().filter_map(|line| line.strip_prefix("pub mod "));
@@ -124,7 +124,7 @@ fn the_summary_lists_each_page_once() {
     assert!(twice.is_empty(), "docs/SUMMARY.md lists twice: {twice:?}");
 }
 
-/// Code without a language has no colours in the book, and none on the pages of a repository.
+/// Without a language, code is not highlighted, neither in the book nor on repository pages.
 #[test]
 fn code_has_a_language() {
     let root = root();
@@ -134,7 +134,7 @@ fn code_has_a_language() {
     for file in &files {
         let text = read(file);
         let of_code = text.lines().enumerate().filter(|(_, line)| line.starts_with("```"));
-        // A fence opens code, the next one closes it.
+        // Fences alternately open and close code.
         for (at, line) in of_code.step_by(2) {
             fences += 1;
             if line == "```" {
@@ -146,7 +146,7 @@ fn code_has_a_language() {
     assert!(bare.is_empty(), "code without a language:\n{}", bare.join("\n"));
 }
 
-/// Returns the folders of the published packages but that of the root.
+/// Returns the folders of all published packages except the root.
 fn packages() -> Vec<String> {
     let manifest = read(&root().join("Cargo.toml"));
     let paths = manifest.lines().filter(|line| line.starts_with("cuweave-") && line.contains("version"));
@@ -208,7 +208,7 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
-/// Pages of the book are modules of the crate's documentation, which link to each other by addresses.
+/// Pages of the book are modules in the crate's documentation, which link to each other by URL.
 #[test]
 fn addresses_of_the_crate_name_its_modules() {
     const CRATE: &str = "https://docs.rs/cuweave/latest/cuweave/";
@@ -259,7 +259,7 @@ fn addresses_of_the_crate_name_its_modules() {
     );
 }
 
-/// Returns the cells of a row of a table, trimmed.
+/// Returns the trimmed cells of a table row.
 fn cells(row: &str) -> Vec<&str> {
     let row = row.trim().trim_start_matches('|').trim_end_matches('|');
     row.split('|').map(str::trim).collect()
@@ -270,10 +270,10 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The folders below which the table of the driver's rules names code.
+/// The folders with the code that the table of driver rules refers to.
 const CODE: [&str; 2] = ["graph-runtime/src", "graph-sim/driver/src"];
 
-/// The table of the driver's rules names the tests that show them, and the files of their code.
+/// The table of driver rules names the tests that show each rule, and the files that implement it.
 #[test]
 fn the_rules_name_tests_and_files_that_exist() {
     let root = root();
@@ -317,14 +317,14 @@ fn the_rules_name_tests_and_files_that_exist() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the first time of a cell, as it is written: `505.7` of `505.7 us by hand`.
+/// Returns the first time in a cell as written: `505.7` of `505.7 us by hand`.
 fn time(cell: &str) -> Option<&str> {
     let (number, _) = cell.split_once(" us")?;
     let number = number.rsplit(' ').next()?;
     (!number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ".,".contains(c))).then_some(number)
 }
 
-/// Each pair of times in the README stands in one row of a table of results.
+/// Each pair of times in the README occurs in one row of a results table.
 #[test]
 fn the_times_of_the_readme_are_measured() {
     let root = root();

@@ -1,14 +1,16 @@
-//! The import graph of each crate: modules form no cycle, and rooms are imported from above only. The length of files.
+//! Checks the import graph of each crate: modules must not form cycles, and rooms are only imported from above.
+//! Also checks the length of files.
 //!
-//! Imports are read as text, outside test modules: paths that begin with `crate`, `self`, `super` or the name of a child
-//! module. A name that is no module counts for the module that it is imported from, also where that re-exports it: so
-//! modules import from the module that defines a name, and a parent with children defines nothing that they use.
+//! Imports are read as text, outside of test modules: paths that begin with `crate`, `self`, `super` or the name of
+//! a child module. A name that is not a module counts as the module that it is imported from, even if that module
+//! only re-exports it. So modules import from the module that defines a name, and a parent module defines nothing
+//! that its children use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The crates, with their rooms from the lowest floor up: a room imports only rooms before it. A crate without rooms is
-/// checked for cycles alone.
+/// The crates and their rooms, from the lowest layer up. A room only imports rooms before it. A crate without rooms
+/// is only checked for cycles.
 const CRATES: [(&str, &[&str]); 10] = [
     (
         "graph-check/src",
@@ -126,7 +128,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ),
 ];
 
-/// A module: the path of its name from the root of its crate.
+/// The path of a module from the root of its crate.
 type Module = Vec<String>;
 
 #[test]
@@ -146,7 +148,7 @@ fn modules_import_downwards() {
 fn the_picture_of_the_architecture_has_these_rooms() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md"))
         .expect("a description of the architecture");
-    // The names of features stand beside the rooms of the core.
+    // Names of features appear in the list of the core's rooms.
     let words = text.split_whitespace().filter(|word| !["feature", "`back`"].contains(word));
     let picture: Vec<&str> = words.collect();
     let picture = picture.join(" ");
@@ -158,7 +160,8 @@ fn the_picture_of_the_architecture_has_these_rooms() {
     }
 }
 
-/// Returns the paths that a text in backticks names, `a/{b,c}.rs` as two; none for what is no path, or one with a placeholder.
+/// Returns the paths that a text in backticks names; `a/{b,c}.rs` is two paths. Empty if the text is not a path or
+/// has a placeholder.
 fn named_paths(quoted: &str) -> Vec<String> {
     let is_path =
         quoted.contains('/') || [".rs", ".md", ".txt", ".cu"].iter().any(|end| quoted.ends_with(end));
@@ -180,7 +183,7 @@ fn the_files_that_contributors_are_told_of_exist() {
         let prose: String = text.split("```").step_by(2).collect();
         for path in prose.split('`').skip(1).step_by(2).flat_map(named_paths) {
             checked += 1;
-            // Made by a build.
+            // Build outputs.
             if path.starts_with("target/") {
                 continue;
             }
@@ -213,7 +216,7 @@ fn no_source_is_too_long() {
     assert!(long.is_empty(), "files of more than {MOST} lines:\n{}", long.join("\n"));
 }
 
-/// Adds the Rust sources below a folder, but for hidden folders and what builds write.
+/// Adds the Rust sources below a folder, except in hidden folders and build outputs.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
@@ -226,7 +229,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// For each module of a folder the modules of the folder that it imports.
+/// Returns the modules that each module of a folder imports.
 fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut files = Vec::new();
     collect(folder, &mut files);
@@ -267,7 +270,7 @@ fn module_of(folder: &Path, file: &Path) -> Module {
     module
 }
 
-/// The paths that a source names from the root of its crate, up to the end of each or to its braces.
+/// Returns the paths in a source, from the root of its crate. Each path ends at its last name or at its braces.
 fn paths(text: &str, module: &Module) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let inline = text
@@ -306,7 +309,7 @@ fn paths(text: &str, module: &Module) -> Vec<Vec<String>> {
     found
 }
 
-/// A source without the code that it quotes: `quote! { .. }` names paths of other crates.
+/// Removes the contents of `quote! { .. }` from a source, which name paths of other crates.
 fn unquoted(code: &str) -> String {
     let mut kept = String::new();
     let mut rest = code;
@@ -327,7 +330,7 @@ fn unquoted(code: &str) -> String {
     kept
 }
 
-/// Adds the paths of a tree of imports, or of a path in an expression.
+/// Adds the paths of an import tree, or of a path in an expression.
 fn expand(base: &[String], text: &str, found: &mut Vec<Vec<String>>) {
     let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     let rest = text[name.len()..].trim_start();
@@ -360,7 +363,7 @@ fn expand(base: &[String], text: &str, found: &mut Vec<Vec<String>>) {
     found.push(path);
 }
 
-/// The imports that are on cycles, if there are any: those whose target reaches the module that imports it.
+/// Returns the imports that are part of a cycle: those whose target reaches the importing module.
 fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Option<String> {
     let reaches = |from: &Module, to: &Module| {
         let mut seen = BTreeSet::from([from]);
@@ -381,7 +384,7 @@ fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Option<String> {
     (!on_cycle.is_empty()).then(|| format!("cycles:\n  {}", on_cycle.join("\n  ")))
 }
 
-/// Imports of a room from a floor above its own, and modules in no room.
+/// Returns imports of a room from a higher layer, and modules without a room.
 fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<String> {
     if rooms.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The sources and the pages of the repository.
+//! Checks of the repository's sources and documentation.
 
 mod docs;
 mod layers;

@@ -1,4 +1,5 @@
-//! Launches that update one buffer by atomics: unordered if they commute, else in program order, through real PTX.
+//! Launches that update one buffer by atomics, with real PTX: unordered if they commute, otherwise in program
+//! order.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -26,8 +27,9 @@ unsafe extern "ptx-kernel" {
     fn counted(out: &mut [MaybeUninit<u32>; 1]);
 }
 
-/// Graph functions over `total`, which holds 10 and 20, and `out`: their depth, and `total` and `out` after a launch. In
-/// explicit order those deeper than 1 are refused, with the names of both launches and of the buffer.
+/// Tests graph functions on `total`, which holds 10 and 20, and `out`: the depth of the graph, and `total` and
+/// `out` after a launch. In explicit order, functions with a depth above 1 must be refused, naming both launches
+/// and the buffer.
 macro_rules! cases {
     ($($name:ident $arguments:tt $body:tt => $depth:literal, $total:expr, $out:expr;)*) => { $(
         mod $name {
@@ -157,7 +159,7 @@ cases! {
     } => 3, [42, 20], [10, 42];
 }
 
-/// Sums of floats of one kind are unordered: the order of their terms is unspecified.
+/// Sums of floats of one type are unordered: the order of their terms is unspecified.
 #[cuweave::graph]
 fn floats(total: &mut [f32; 1]) {
     for i in 0..4 {
@@ -175,7 +177,7 @@ fn sums_of_floats_are_unordered() {
     assert_eq!(device.download(&total), [192.0]);
 }
 
-/// An address that goes through memory: accesses through it are unknown.
+/// An address that is stored in memory: the accesses through it are unknown.
 #[cuweave::graph]
 fn out_of_sight(total: &mut [u32; 1], at: &mut [u64; 2]) {
     let (one, other) = at.split_at_mut(1);
@@ -212,7 +214,8 @@ fn atomics_on_variables_of_the_module_are_ordered() {
     assert_eq!((device.download(&first), device.download(&second)), (vec![3], vec![99]));
 }
 
-/// Many sums before and after a ticket: the ticket waits for all earlier ones, and all later ones wait for the ticket.
+/// Many sums before and after a ticket. The ticket waits for all earlier sums, and all later sums wait for the
+/// ticket.
 #[cuweave::graph]
 fn many(total: &mut [u32; 1], out: &mut [u32; 1]) {
     for i in 0..5 {
@@ -234,7 +237,7 @@ fn a_ticket_stands_between() {
     assert_eq!((device.download(&total), device.download(&out)), (vec![112], vec![5]));
 }
 
-/// The same statements with `#[after]` in reverse order: the user's order is kept.
+/// The same statements with `#[after]` in reverse: the user's order is respected.
 #[cuweave::graph]
 fn turned(total: &mut [u32; 1]) {
     #[after(second)]

@@ -1,4 +1,4 @@
-//! Budgets: order is added until the temporaries fit; a budget below the floor is an error that names the buffers.
+//! Budgets: order is added until the temporaries fit. A budget below the floor is an error that names the buffers.
 
 use cuweave::Error;
 use cuweave::error::BudgetFault;
@@ -12,7 +12,7 @@ unsafe extern "ptx-kernel" {
     fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// Four branches, each with a temporary of `4 * n` bytes: side by side they need all four.
+/// Four branches, each with a temporary of `4 * n` bytes. If they run concurrently, all four are live.
 #[cuweave::graph(memory = "arena", budget = bytes, launches = "as-written")]
 fn branches(n: u32, bytes: u64, out: &mut [f32; 4 * n]) {
     for i in 0..4 {

@@ -1,4 +1,4 @@
-//! Graphs of a builder: results, setters, everything that binds, outputs, and what it shares with graph functions.
+//! Graphs of builders: results, setters, all that can be bound, outputs, and combinations with graph functions.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn tripled(n: u32, a: f32, x: &[f32; n]) -> ([f32; n], [f32; 2 * n]) {
     (one, two)
 }
 
-/// y = a · t, and `t` is freed.
+/// y = a · t; then `t` is freed.
 #[cuweave::graph]
 fn consumed(n: u32, a: f32, t: [f32; n], y: &mut [MaybeUninit<f32>; n]) {
     copy_to[per_item(n)](&t, &mut y, n);
@@ -36,7 +36,8 @@ fn consumed(n: u32, a: f32, t: [f32; n], y: &mut [MaybeUninit<f32>; n]) {
     scale[per_item(n)](&mut y, a, n);
 }
 
-/// Setters re-evaluate configurations, arguments, values of fills and the scalars of calls, and change nothing if one fails.
+/// Setters re-evaluate configurations, arguments, fill values and scalars of calls. If a setter fails, nothing
+/// changes.
 #[test]
 fn setters_reach_all_that_a_scalar_is_in() {
     let device = device();
@@ -59,7 +60,8 @@ fn setters_reach_all_that_a_scalar_is_in() {
     assert_eq!(device.download(&out), [15.0; 8]);
 }
 
-/// Everything that binds to an argument of a graph function binds by a builder, and by its setters.
+/// Everything that can be bound to an argument of a graph function can also be bound by a builder and by its
+/// setters.
 #[test]
 fn everything_binds() {
     let device = device();
@@ -124,7 +126,7 @@ fn everything_binds() {
     assert_eq!(pinned[1].as_slice().expect("the exec is gone"), [47.0; 4]);
 }
 
-/// Outputs are taken by handles, taken over by other graphs, and a builder's graph takes over those of others.
+/// Outputs are taken by handles and taken over by other graphs, and a builder's graph takes over those of others.
 #[test]
 fn outputs_are_handed_on() {
     let device = device();
@@ -164,7 +166,7 @@ fn outputs_are_handed_on() {
     assert!(launched.output::<f32>(sum).is_err(), "it is taken already");
 }
 
-/// A call hands over an allocation, writes what nothing has written, and reads what was written before.
+/// A call hands over an allocation, writes uninitialized elements, and reads initialized ones.
 #[test]
 fn calls_are_inlined() {
     let device = device();
@@ -186,7 +188,7 @@ fn calls_are_inlined() {
     assert_eq!(device.download(&out), [21.0; 4]);
 }
 
-/// A graph of a description: layers of random widths, kept in a list, as frameworks have them.
+/// A graph from a description: layers of random widths in a list, as frameworks have them.
 #[test]
 fn handles_are_kept_in_lists() {
     let device = device();
@@ -235,7 +237,7 @@ fn execs_are_sent() {
     assert_eq!(device.download(&y), [2.0; 4]);
 }
 
-/// Programs that no one would write end in an error or a graph, never in a panic.
+/// Programs that nobody would write lead to an error or a graph, but never to a panic.
 #[test]
 fn odd_programs_do_not_panic() {
     let device = device();

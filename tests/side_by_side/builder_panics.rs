@@ -1,5 +1,5 @@
-//! Panics in the arms of a builder's conditions that the caller catches: the build says that an arm panicked, and
-//! everything else of the builder is as it was.
+//! Panics in the arms of a builder's conditionals that the caller catches. The build reports that an arm panicked,
+//! and the rest of the builder is unaffected.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,7 +34,7 @@ fn panics(b: &mut Builder<'_>, x: Handle) -> cuweave::Result<()> {
     b.fill(x.write(), 2.0)?;
     let t = b.named("t").alloc::<f32>(8);
     let fill = b.fill(t.write(), 1.0)?;
-    // What is asked for the next statement is not for the next one outside.
+    // Options for the next statement inside do not apply to the next statement outside.
     b.named("inner").after(fill).on(7);
     panic!("on purpose");
 }
@@ -53,7 +53,7 @@ const ARMS: [(&str, Body); 13] = [
         let first = b.match_(&flag).arm(0, |b| b.fill(x.write(), 3.0));
         first.arm([1, 2], |b| panics(b, x)).otherwise(|b| b.fill(x.write(), 3.0))
     }),
-    // Those around it panic with it.
+    // The arms around it panic, too.
     ("if", |b, flag, x| b.while_(&flag, |b| b.if_(&flag, |b| panics(b, x))).map(drop)),
     ("match", |b, flag, x| b.if_(&flag, |b| b.match_(&flag).arm(0, |b| panics(b, x)).otherwise(|_| Ok(())))),
     ("while", |b, flag, x| {
@@ -61,7 +61,7 @@ const ARMS: [(&str, Body); 13] = [
     }),
 ];
 
-/// Checks that `error` is that an arm panicked, and nothing else.
+/// Checks that `error` only reports that an arm panicked.
 fn says(error: Error, word: &str) {
     let Error::Refused(refusals) = &error else { panic!("{error}") };
     let text = error.to_string();
@@ -82,7 +82,7 @@ fn the_build_says_that_an_arm_panicked() {
         let (mut b, flag, x) = begun(&device);
         caught(&mut b, flag, x, add);
         says(b.check().expect_err("an arm panicked"), word);
-        // Later uses are those of a whole program outside of the arm.
+        // Later uses are checked as in a program without the arm.
         let t = b.alloc::<f32>(8);
         b.copy(&x, t.write()).expect("a copy");
         b.launch(scale {}, per_item(8), (t.write(), 2.0, 8)).expect("a launch");
@@ -92,7 +92,7 @@ fn the_build_says_that_an_arm_panicked() {
     }
 }
 
-/// An arm that catches the panic of one inside it ends itself.
+/// An arm that catches the panic of an arm inside it ends normally.
 #[test]
 fn an_arm_that_catches_a_panic_goes_on() {
     let device = device();
@@ -108,7 +108,7 @@ fn an_arm_that_catches_a_panic_goes_on() {
     }
 }
 
-/// An arm that fails leaves nothing for the statements behind it, and a whole body.
+/// An arm that fails affects neither the options of later statements nor the completeness of the body.
 #[test]
 fn an_arm_that_fails_asks_nothing_of_the_next_statement() {
     let device = device();
@@ -124,7 +124,7 @@ fn an_arm_that_fails_asks_nothing_of_the_next_statement() {
     assert!(!b.build().expect("a graph").dot().contains("inner"));
 }
 
-/// A panic between the arms of a `match` leaves one that is not ended.
+/// A panic between the arms of a `match` leaves the `match` unfinished.
 #[test]
 fn a_match_that_a_panic_ends_is_told() {
     let device = device();
@@ -139,7 +139,7 @@ fn a_match_that_a_panic_ends_is_told() {
     assert!(text.contains("a `match` on a buffer takes all values"), "{text}");
 }
 
-/// A program is checked outside of arms: inside there is no whole one.
+/// A program is only checked outside of arms, since it is incomplete inside of them.
 #[test]
 fn a_program_is_not_checked_in_an_arm() {
     let device = device();
@@ -185,8 +185,8 @@ fn a_match_that_is_forgotten_has_the_arms_so_far() {
     }
 }
 
-/// A builder that leaves the arm that it adds is refused; the one that takes its place is as it was.
-/// A way to leave an arm.
+/// A way to leave an arm. A builder that leaves the arm that it is adding is refused; the builder that replaces it
+/// is unaffected.
 type Leave =
     fn(&mut Builder<'static>, Handle, Handle, &mut dyn FnMut(&mut Builder<'static>)) -> cuweave::Result<()>;
 
@@ -237,7 +237,7 @@ fn a_builder_that_leaves_an_arm_is_refused() {
         let text = other.build().map(drop).expect_err("its arm has not ended").to_string();
         assert!(text.contains("has not ended") && !text.contains("CW204"), "{text}");
     }
-    // It comes back to an arm around the one that it left.
+    // It returns to an arm around the one that it left.
     let (mut b, flag, x) = begun(&device);
     let (mut other, ..) = begun(&device);
     let done = b.if_(&flag, |b| {
@@ -252,7 +252,7 @@ fn a_builder_that_leaves_an_arm_is_refused() {
     done.expect_err("the inner arm has not ended");
     let text = b.build().map(drop).expect_err("its arm has not ended").to_string();
     assert!(text.contains("has not ended") && !text.contains("CW204"), "{text}");
-    // It panics where it is another one.
+    // It panics if it is a different builder.
     let (mut b, flag, _) = begun(&device);
     let (mut other, _, y) = begun(&device);
     let left = catch_unwind(AssertUnwindSafe(|| {

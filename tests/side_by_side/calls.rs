@@ -1,4 +1,4 @@
-//! Calls of graph functions: what is written, handed over, returned, ordered and batched through them.
+//! Calls of graph functions: writes, buffers that are handed over and returned, order, and batches.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -275,7 +275,7 @@ fn pong(n: u32, depth: u32, x: &mut [f32; n]) {
 fn cycles_of_calls_are_refused() {
     let device = device();
     let mut x = device.upload(&[1.0_f32; 2]);
-    // Also where the call is not reached.
+    // Also if the call is not reached.
     for depth in [0, 1, 5, u32::MAX] {
         let error = ping(&device.ctx, 2, depth, &mut x).expect_err("it has no end").to_string();
         assert!(error.ends_with("this call has no end: ping -> pong -> ping"), "{error}");
@@ -284,7 +284,7 @@ fn cycles_of_calls_are_refused() {
     }
 }
 
-/// Stands outside the cycle.
+/// It is outside of the cycle.
 #[cuweave::graph]
 fn entered(n: u32, x: &mut [f32; n]) {
     ping(n, 0, &mut x);
@@ -332,7 +332,7 @@ fn calls_are_batched_as_if_written_flat() {
     assert!(calls.dot().contains("layer[0].gate"), "{}", calls.dot());
 }
 
-/// A callee whose launches stay as they are written, beside others.
+/// A callee whose launches stay as written, together with others.
 #[cuweave::graph(launches = "as-written")]
 fn layer_as_written(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     copy_to[per_item(n)](&x, &mut out, n);
@@ -370,7 +370,7 @@ fn the_option_of_launches_is_that_of_each_function() {
         options_of_callees(&device.ctx, 4, &x, &mut out, &mut other).expect("builds").report(),
         options_of_callers(&device.ctx, 4, &x, &mut out, &mut other).expect("builds").report(),
     ] {
-        // One launch stands for the sixteen of `set`.
+        // One launch replaces the sixteen launches of `set`.
         assert_eq!((graph.launches, graph.kernels), (32, 17), "{graph}");
     }
 }
@@ -390,7 +390,7 @@ fn renamed(n: u32, factor: f32, x: &mut [f32; n]) {
     multiplied(n, 2.0 * factor, &mut x);
 }
 
-/// A name of an import is that of the function, also for the setters of what it is given.
+/// A name that was imported refers to the function, also in the setters of its arguments.
 #[test]
 fn functions_are_imported_under_other_names() {
     let device = device();

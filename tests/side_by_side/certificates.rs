@@ -1,6 +1,6 @@
-//! Certificates through the front door: the graphs of programs are accepted, as planned and as the driver has them;
-//! what is broken in the plan, in the tables of batches, or after it in the certificate, is refused by the rule that
-//! forbids it.
+//! Certificates through the public interface. The graphs of programs are accepted, both as planned and as read back
+//! from the driver. If the plan, the tables of batches or the certificate itself is broken, the rule that forbids
+//! it refuses it.
 
 use cuweave::__private::{change_next_plan, change_next_tables, read_back};
 use cuweave::certificate::certificate::{Bytes, Effect, Origin, Port, Work};
@@ -18,7 +18,7 @@ unsafe extern "ptx-kernel" {
     fn histogram(x: &[u32; n], bins: &[Atomic<u32>; k], n: u32, k: u32);
 }
 
-/// Temporaries that share bytes, one after another.
+/// Temporaries that share bytes one after the other.
 #[cuweave::graph(launches = "as-written")]
 fn relay(n: u32, x: &[f32; n]) -> [f32; n] {
     let a = alloc::<f32>(n);
@@ -32,7 +32,7 @@ fn relay(n: u32, x: &[f32; n]) -> [f32; n] {
     d
 }
 
-/// The same, in memory nodes.
+/// The same, with memory nodes.
 #[cuweave::graph(launches = "as-written", memory = "nodes")]
 fn relay_in_nodes(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let a = alloc::<f32>(n);
@@ -42,7 +42,7 @@ fn relay_in_nodes(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     copy(&b, &mut out);
 }
 
-/// One launch after another: fused, `h` in registers.
+/// Sequential launches: fused, with `h` in registers.
 #[cuweave::graph]
 fn fused(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -51,7 +51,7 @@ fn fused(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     add[per_item(n)](&h, &x, &mut out, n);
 }
 
-/// Launches side by side: one batch, and a chain of early edges behind it.
+/// Parallel launches: one batch, and a chain of early edges after it.
 #[cuweave::graph(launches = "batched")]
 fn batched(n: u32, out: &mut [f32; 3 * n]) {
     iota[per_item(n)](&mut out[..n], 1.0, n);
@@ -67,7 +67,7 @@ fn overlapped(n: u32, x: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 4.0, n);
 }
 
-/// Decisions in a loop, with a temporary of each turn and one of each arm.
+/// Decisions in a loop, with a temporary in each iteration and one in each arm.
 #[cuweave::graph]
 fn decided(n: u32, flag: &[u32; 1], x: &mut [f32; n], go: &mut [u32; 1]) {
     #[at_most(3)]
@@ -85,8 +85,8 @@ fn decided(n: u32, flag: &[u32; 1], x: &mut [f32; n], go: &mut [u32; 1]) {
     }
 }
 
-/// An alloc after a statement that uses a temporary of the same arena: without care the arena's alloc comes after its
-/// own user.
+/// An allocation after a statement that uses a temporary in the same arena. The arena must still be allocated
+/// before that statement.
 #[cuweave::graph]
 fn late(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let a = alloc::<f32>(n);
@@ -114,7 +114,7 @@ fn taken(n: u32, h: [f32; n], out: &mut [f32; n]) {
     copy(&h, &mut out);
 }
 
-/// The user's order.
+/// Explicit order.
 #[cuweave::graph(order = "explicit")]
 fn explicit(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let one = scale[per_item(n)](&mut x, 2.0, n);
@@ -124,7 +124,7 @@ fn explicit(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 0.5, n);
 }
 
-/// Checks the certificate of a graph in all ways, and returns it.
+/// Checks the certificate of a graph in all ways and returns it.
 macro_rules! accepted {
     ($graph:expr) => {{
         let graph = $graph.expect("it builds");
@@ -142,7 +142,7 @@ macro_rules! accepted {
     }};
 }
 
-/// Checks that a change of a certificate is refused by a rule.
+/// Checks that a rule refuses a modified certificate.
 #[track_caller]
 fn refused(certificate: &Certificate, rule: Rule, change: impl FnOnce(&mut Certificate)) {
     let mut changed = certificate.clone();
@@ -154,7 +154,7 @@ fn refused(certificate: &Certificate, rule: Rule, change: impl FnOnce(&mut Certi
     }
 }
 
-/// Returns the first node that runs a statement of that name.
+/// Returns the first node that runs a statement with that name.
 fn node_of(certificate: &Certificate, name: &str) -> usize {
     let is = |work: &Work| match work {
         Work::Run { members, .. } => {
@@ -183,7 +183,7 @@ fn temporaries_share_bytes_one_after_the_other() {
         });
         *offset.expect("a temporary") += 256;
     });
-    // Far from all that there is.
+    // An address far from all others.
     refused(&certificate, Rule::Values, |one| {
         one.plan.blocks.iter_mut().for_each(|block| block.address += 1 << 60);
     });
@@ -361,7 +361,7 @@ fn the_users_order_is_kept() {
     });
 }
 
-/// A plan that is broken before its nodes are added is refused, as planned and as the driver has it.
+/// A plan that is broken before its nodes are added is refused, both as planned and as read back.
 #[test]
 fn broken_plans_are_refused() {
     let Some(d) = simulated() else { return };
@@ -373,7 +373,7 @@ fn broken_plans_are_refused() {
     assert!(rules.iter().all(|rule| *rule != Rule::Form), "{rules:?}");
 }
 
-/// A wrong number in the table of a batch shows in what the driver has.
+/// A wrong number in the table of a batch is visible in what is read back from the driver.
 #[test]
 fn broken_tables_are_refused_when_they_are_read_back() {
     let Some(d) = simulated() else { return };
@@ -384,7 +384,8 @@ fn broken_tables_are_refused_when_they_are_read_back() {
     assert_eq!(refusal.rule, Rule::Values, "{refusal}");
 }
 
-/// Launches with a number: alone, in one kernel after another, side by side; fills of four and of eight bytes, a copy.
+/// Launches with a number: alone, in a chain within one kernel, in parallel; fills of four and of eight bytes; a
+/// copy.
 #[cuweave::graph]
 fn settable(n: u32, a: f32, bits: u64, x: &mut [f32; n], y: &mut [f32; 2 * n], z: &mut [u64; 2 * n]) {
     scale[per_item(n)](&mut x, a, n);
@@ -396,8 +397,8 @@ fn settable(n: u32, a: f32, bits: u64, x: &mut [f32; n], y: &mut [f32; 2 * n], z
     copy(&z[..n], &mut z[n..]);
 }
 
-/// The values that setters give to the nodes of an exec are read back with the graph. `cargo` sets `CUWEAVE_CHECK=1` in this
-/// repository; without it no node is read back.
+/// The values that setters write to the nodes of an exec are read back with the graph. In this repository, cargo
+/// sets `CUWEAVE_CHECK=1`; otherwise no node is read back.
 #[test]
 fn what_setters_give_is_read_back() {
     if std::env::var_os("CUWEAVE_CHECK").is_none_or(|value| value == "0") {
@@ -427,7 +428,7 @@ fn what_setters_give_is_read_back() {
     let after = given(&exec.certificate());
     for (at, (before, after)) in before.iter().zip(&after).enumerate() {
         assert!(!after.1.is_empty(), "statement {at} has numbers");
-        // The first five take `a`, the sixth `bits`; the last two use `z`.
+        // The first five use `a`, and the sixth uses `bits`; the last two use `z`.
         assert_eq!(before.1 != after.1, at < 6, "the numbers of statement {at}");
         assert_eq!(before.0 != after.0, at >= 5, "the addresses of statement {at}");
     }

@@ -1,14 +1,15 @@
-//! Small programs of a builder, in every form and lowering: the checker accepts what is built, and the oracle finds
-//! no order in which it is wrong.
+//! Small programs of a builder, in every form and lowering. The checker must accept every built graph, and the
+//! oracle must find no order in which it is wrong.
 //!
-//! Statements are launches over three buffers in halves: `set` (writes), `scale` (reads and writes), `copy_to` (reads
-//! one, writes another) and `axpy` (reads one, modifies another), where both operands have one length. All programs
-//! of up to three statements, and of four of one operand, each with zero to three operands among the buffers, others
-//! being temporaries. Renaming buffers and swapping the halves of one gives the same program: the first one of a
-//! class is taken. What the compiler refuses (unwritten reads) is left out.
+//! Statements are launches on three buffers and their halves: `set` (writes), `scale` (reads and writes), `copy_to`
+//! (reads one, writes another) and `axpy` (reads one, modifies another). Both operands have the same length. The
+//! test covers all programs with up to three statements, and those of four statements with one operand each, with
+//! zero to three of the buffers as arguments and the others as temporaries. Programs that only differ in the names
+//! of buffers or in swapped halves of a buffer are equivalent, and only the first of each class is used. Programs
+//! that the compiler refuses (unwritten reads) are skipped.
 //!
-//! By itself a sample runs. `CUWEAVE_EXHAUSTIVE=i/n` runs the i-th of n shards of all of them, in a release build:
-//! `CUWEAVE_EXHAUSTIVE=0/8 cargo test --release --test side_by_side certificates_exhaustive -- --nocapture`
+//! By default, a sample runs. `CUWEAVE_EXHAUSTIVE=i/n` runs the i-th of n shards of all programs, in a release
+//! build: `CUWEAVE_EXHAUSTIVE=0/8 cargo test --release --test side_by_side certificates_exhaustive -- --nocapture`
 
 #[path = "../../graph-check/tests/oracle/mod.rs"]
 mod oracle;
@@ -20,7 +21,7 @@ use cuweave_testkit::device::{Device, device};
 
 const N: u32 = 8;
 
-/// An operand: a buffer, and its whole, low half or high half.
+/// An operand: a buffer, and its part: the whole, the low half or the high half.
 type Operand = (usize, usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +55,8 @@ fn works(two: bool) -> Vec<Work> {
     all
 }
 
-/// Returns true if no renaming of buffers and swap of halves gives a program that comes before this one. Bit i of
-/// `operands`: buffer i is the caller's.
+/// Returns true if no renaming of buffers and no swap of halves gives an earlier program. Bit i of `operands` is
+/// set if buffer i is the caller's.
 fn is_first(program: &[Work], operands: usize) -> bool {
     const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     ORDERS.iter().all(|order| {
@@ -71,7 +72,7 @@ fn is_first(program: &[Work], operands: usize) -> bool {
     })
 }
 
-/// The number of a program as its statements, if there is one.
+/// Returns the statements of the program with this number, if it exists.
 fn program(mut number: u64) -> Option<(Vec<Work>, usize)> {
     let operands = (number % 8) as usize;
     number /= 8;
@@ -155,14 +156,14 @@ fn small_programs_are_accepted_and_right() {
     let shard = std::env::var("CUWEAVE_EXHAUSTIVE").ok();
     let (first, step) = match shard.as_deref().and_then(|shard| shard.split_once('/')) {
         Some((shard, shards)) => (shard.parse().expect("i"), shards.parse().expect("n")),
-        // A sample: a prime far from the number of statements.
+        // A sample: the step is a prime that is far from the number of statements.
         None => (7, 40_009),
     };
     let effort = oracle::Effort { all: 400, directed: 100, decisions: 1 };
     let (mut programs, mut refused, mut graphs, mut orders) = (0_u64, 0_u64, 0_u64, 0_u64);
     for number in (first..count()).step_by(step) {
         let (statements, operands) = program(number).expect("a number below the count");
-        // A sample takes any program of a class.
+        // A sample may use any program of a class.
         if shard.is_some() && !is_first(&statements, operands) {
             continue;
         }
@@ -190,6 +191,6 @@ fn small_programs_are_accepted_and_right() {
         "{programs} programs, {refused} refused by the compiler, {graphs} graphs, {orders} orders, of {}",
         count()
     );
-    // All programs of some shards read what nothing has written.
+    // In some shards, all programs read unwritten elements.
     assert!(graphs > 100 || shard.is_some(), "only {graphs} graphs of {programs} programs");
 }

@@ -10,7 +10,7 @@ unsafe extern "ptx-kernel" {
 
 const THREADS: u32 = 64;
 
-/// Side by side and one after another: none of them is batched or fused.
+/// Parallel and sequential launches: none of them is batched or fused.
 #[cuweave::graph]
 fn waits(blocks: u32, steps: u32, n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     shifted[(blocks, THREADS)](&mut x, steps, n);

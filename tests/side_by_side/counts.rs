@@ -1,4 +1,4 @@
-//! The nodes, edges, depth, hubs and bytes of the graphs that the benchmarks run. Times are the benchmarks' matter;
+//! The nodes, edges, depth, hubs and bytes of the graphs that the benchmarks run. Times are left to the benchmarks;
 //! these numbers are the same on every machine.
 
 #[path = "../../benches/graphs/branches.rs"]
@@ -63,7 +63,8 @@ fn fork_join_in_nodes() {
     let report = report(fork_join::nodes(&ctx, N, LEN, floats(&ctx)));
     assert_eq!((report.kernels, report.allocs, report.frees), (340, 320, 320));
     assert_eq!((report.depth, report.hubs), (40, 0));
-    // A graph has 624 edges between its kernels, and each temporary one to its fork and one from its join at least.
+    // A graph has 624 edges between its kernels. Each temporary has at least one edge to its fork and one from its
+    // join.
     assert!(report.edges >= 624 + 2 * 320, "{report}");
 }
 

@@ -1,7 +1,8 @@
-//! Decisions about the launches of graphs, as text: which are batched and how, which branches are serialized into lanes, and
-//! which edges are programmatic. A change of a decision shows as a change of a snapshot (`tests/snapshots`).
+//! Snapshots of the launch decisions of graphs: which launches are batched and how, which branches are serialized
+//! into lanes, and which edges are programmatic. A changed decision changes a snapshot
+//! (`tests/side_by_side/snapshots`).
 //!
-//! The graphs are built for the device of the simulated driver, whose kernels are as large as the real ones.
+//! The graphs are built for the device of the simulated driver, and their kernels are as large as realistic ones.
 
 use std::fmt::Write;
 
@@ -37,7 +38,7 @@ fn chain(n: u32, x: &mut [f32; n]) {
     }
 }
 
-/// A fork into equal launches, and their join.
+/// A fork into equal launches and their join.
 #[cuweave::graph]
 fn fork_join(n: u32, x: &mut [f32; n], parts: &mut [f32; 4 * n]) {
     scale[per_item(n)](&mut x, 2.0, n);
@@ -47,7 +48,7 @@ fn fork_join(n: u32, x: &mut [f32; n], parts: &mut [f32; 4 * n]) {
     scale[per_item(4 * n)](&mut parts, 2.0, 4 * n);
 }
 
-/// Launches of one kernel over parts of unequal lengths.
+/// Launches of one kernel on parts of different lengths.
 #[cuweave::graph]
 fn unequal(n: u32, parts: &mut [f32; 15 * n]) {
     scale[per_item(n)](&mut parts[..n], 2.0, n);
@@ -56,7 +57,7 @@ fn unequal(n: u32, parts: &mut [f32; 15 * n]) {
     scale[per_item(8 * n)](&mut parts[7 * n..], 2.0, 8 * n);
 }
 
-/// Chains of equal launches that nothing joins.
+/// Chains of equal launches without a join.
 #[cuweave::graph]
 fn chains(n: u32, parts: &mut [f32; 8 * n]) {
     for _ in 0..3 {
@@ -66,7 +67,7 @@ fn chains(n: u32, parts: &mut [f32; 8 * n]) {
     }
 }
 
-/// Branches of unlike kernels.
+/// Branches of different kernels.
 #[cuweave::graph]
 fn branches(n: u32, x: &[f32; n], parts: &mut [f32; 6 * n]) {
     scale[per_item(n)](&mut parts[..n], 2.0, n);
@@ -78,7 +79,7 @@ fn branches(n: u32, x: &[f32; n], parts: &mut [f32; 6 * n]) {
     scale[per_item(n)](&mut parts[4 * n..5 * n], 2.0, n);
 }
 
-/// More small branches than there are lanes, none of which can be batched with another: their blocks differ.
+/// More small branches than there are lanes. Their blocks differ, so no two can be batched.
 #[cuweave::graph]
 fn lanes(n: u32, parts: &mut [f32; 34 * n]) {
     for i in 0..34 {
@@ -86,7 +87,7 @@ fn lanes(n: u32, parts: &mut [f32; 34 * n]) {
     }
 }
 
-/// Butterflies: each level reads all parts of the one before in other pairs.
+/// Butterflies: each level reads all parts of the previous one in different pairs.
 #[cuweave::graph]
 fn butterflies(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     for i in 0..4 {
@@ -107,7 +108,7 @@ fn butterflies(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     }
 }
 
-/// Layers of a decoder: products side by side, what joins them, and products that follow.
+/// Decoder layers: parallel products, a join of them, and products that follow.
 #[cuweave::graph]
 fn decoder(n: u32, weights: &[f32; 5 * n * n], x: &mut [f32; n]) {
     for _ in 0..2 {
@@ -127,7 +128,7 @@ fn decoder(n: u32, weights: &[f32; 5 * n * n], x: &mut [f32; n]) {
     }
 }
 
-/// An optimiser's step over tensors of two sizes; a setter may change the rate.
+/// An optimiser step over tensors of two sizes. A setter may change the rate.
 #[cuweave::graph]
 fn optimiser(n: u32, rate: f32, ps: &mut [f32; 6 * n], ms: &mut [f32; 6 * n], gs: &[f32; 6 * n]) {
     for i in 0..4 {
@@ -161,7 +162,7 @@ fn copies(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     axpy[per_item(n)](1.0, &y, &mut x, n);
 }
 
-/// Temporaries of memory nodes, which may come between two kernels.
+/// Temporaries in memory nodes, which may come between two kernels.
 #[cuweave::graph(memory = "nodes")]
 fn temporaries(n: u32, x: &mut [f32; n]) {
     let a = alloc::<f32>(n);
@@ -181,7 +182,7 @@ fn counted(n: u32, k: u32, x: &[u32; 3 * n], bins: &mut [u32; k]) {
     }
 }
 
-/// Levels of unlike lengths: early and late ends of branches.
+/// Levels of different lengths: early and late ends of branches.
 #[cuweave::graph]
 fn uneven(n: u32, parts: &mut [f32; 3 * n], out: &mut [f32; n]) {
     for i in 0..3 {
@@ -197,7 +198,7 @@ fn uneven(n: u32, parts: &mut [f32; 3 * n], out: &mut [f32; n]) {
 
 macro_rules! only {
     ($($name:ident $launches:literal)*) => {$(
-        /// The fork-join again, with these changes alone.
+        /// The fork-join again, with only these changes allowed.
         #[cuweave::graph(launches = $launches)]
         fn $name(n: u32, x: &mut [f32; n], parts: &mut [f32; 4 * n]) {
             set[per_item(n)](&mut x, 2.0, n);
@@ -246,7 +247,7 @@ fn decisions<A: GraphFn>(graph: cuweave::Result<Graph<A>>) -> String {
     text
 }
 
-/// Elements of a part: a few blocks, and more than the device holds at once.
+/// The lengths of a part: a few blocks, and more than the device holds at the same time.
 const SMALL: u32 = 1 << 10;
 const LARGE: u32 = 1 << 21;
 
@@ -256,7 +257,7 @@ macro_rules! decided {
     };
 }
 
-/// Returns zeros. The graphs are built, not launched.
+/// Returns zeros. The graphs are built but not launched.
 fn zeros(device: &Device, len: u32) -> cudarc::driver::CudaSlice<f32> {
     device.zeros(len as usize)
 }

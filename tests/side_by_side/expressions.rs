@@ -1,5 +1,5 @@
-//! The user's expressions in lengths, configurations and arguments: they are any Rust code, so they may panic, and may
-//! return another value each time.
+//! The user's expressions in lengths, configurations and arguments. They are arbitrary Rust code, so they may
+//! panic, and may return a different value each time.
 
 #![deny(unsafe_code)]
 
@@ -125,7 +125,7 @@ macro_rules! batch_of_changing_configurations {
             let graph = $function(&device.ctx, 1.0, 1.0, &mut x, &mut y).expect("it builds");
             assert_eq!(graph.report().kernels, 1, "the two launches are a batch");
             let mut exec = graph.instantiate().expect("it instantiates");
-            // Another configuration than that of the other member, which is not evaluated again.
+            // The configuration differs from that of the other member, which is not evaluated again.
             $static.store(4, Ordering::Relaxed);
             let error = exec.$first(2.0).expect_err("the members differ");
             assert!(matches!(&error, Error::BuildAgain { at, .. } if at.name == "scale"), "{error}");
@@ -164,7 +164,7 @@ fn in_depth(a: f32, x: &mut [f32; 8], y: &mut [f32; 8]) {
     scale[((1, 1, depth()), 8)](&mut y, a, 8);
 }
 
-/// The members have equal configurations, but the common extent counts the members.
+/// The members have equal configurations, but the common extent determines the number of members.
 #[test]
 fn a_batch_whose_members_all_change() {
     let device = device();
@@ -174,7 +174,8 @@ fn a_batch_whose_members_all_change() {
     let mut exec = graph.instantiate().expect("it instantiates");
     DEPTH.store(2, Ordering::Relaxed);
     let error = exec.set_a(2.0).expect_err("another grid");
-    let text = "is one of 2 launches that are batched, and its configuration was (1 x 1 x 1, 8 x 1 x 1, 0 B) when the graph was \
+    let text = "is one of 2 launches that are batched, and its configuration was (1 x 1 x 1, 8 x 1 x 1, 0 B) when \
+        the graph was \
                 built and is (1 x 1 x 2, 8 x 1 x 1, 0 B) now: build the graph again";
     assert!(error.to_string().ends_with(text), "{error}");
 }
@@ -183,7 +184,7 @@ fn length(text: &str) -> u32 {
     u32::try_from(text.len()).expect("a short text")
 }
 
-/// Declared with four elements, allocated with six.
+/// Declared with four elements, but allocated with six.
 #[cuweave::graph]
 fn of_two_texts() -> [f32; length("x::y")] {
     let h = alloc::<f32>(length("x :: y"));
@@ -210,7 +211,7 @@ fn texts_in_lengths_are_compared_as_they_stand() {
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Returns another value each time.
+/// Returns a different value each time.
 fn next() -> u32 {
     4 + ASKED.fetch_add(1, Ordering::Relaxed)
 }
@@ -235,7 +236,7 @@ fn number(text: &str) -> u32 {
     text.parse().expect("a number")
 }
 
-/// The argument occurs in strings only.
+/// The argument only occurs inside strings.
 #[cuweave::graph]
 fn mentioned_in_a_text(k: u32, len: u32, x: &mut [f32; number(&format!("{len}"))]) {
     scale[(1, 8)](&mut x, number(&format!("{k:>4}").trim()) as f32, 8);
@@ -252,7 +253,7 @@ fn an_argument_that_a_text_captures_is_used_there() {
     assert_eq!(device.download(&exec.args().x), ramp(8).iter().map(|x| x * 3.0).collect::<Vec<_>>());
 }
 
-/// The variable of a loop in macros and closures, and where an expression shadows its name.
+/// The loop variable in macros and closures, and shadowed by an expression.
 #[cuweave::graph]
 fn turns(x: &mut [f32; 8]) {
     for i in 0..4 {
@@ -280,7 +281,7 @@ fn the_variable_of_a_loop_means_what_it_means_in_rust() {
 
 static LEAVES: AtomicU32 = AtomicU32::new(0);
 
-/// The first statement's configuration may leave the function that generated code evaluates it in.
+/// The first statement's configuration may return early from the function in which generated code evaluates it.
 #[cuweave::graph]
 fn left(a: f32, x: &mut [f32; 8], y: &mut [f32; 4]) {
     scale[{
@@ -309,7 +310,7 @@ fn an_expression_that_returns_from_generated_code_is_an_error() {
     assert_eq!(device.download(&exec.args().y), [0.0, 2.0, 4.0, 6.0]);
 }
 
-/// A constant of a program's own, named by the program and by its macro.
+/// A constant of the program, used by name and by the program's macro.
 const LEN: u32 = 4;
 
 macro_rules! with_a_length {
@@ -353,7 +354,7 @@ fn graphs_execs_and_what_they_are_bound_to_can_be_shown() {
     );
 }
 
-/// A record and a function with a sum of 1,000 terms wherever the language takes an expression.
+/// A record and a function with a sum of 1,000 terms in every place where the language takes an expression.
 macro_rules! long {
     ($one:ident [] $($terms:tt)*) => {
         #[cuweave::arguments]

@@ -1,6 +1,6 @@
-//! The public interface as a dependent crate uses it: names, errors, reports.
+//! The public interface as used by a dependent crate: names, errors, reports.
 //!
-//! Warnings are denied, so that generated code needs no `allow` of the user's.
+//! Warnings are denied, so that generated code needs no `allow` of the user.
 
 #![deny(warnings, missing_docs, missing_debug_implementations, unused_must_use, unnameable_types)]
 
@@ -11,7 +11,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, sys::CUres
 use cuweave::Error;
 use cuweave::error::FailedCall;
 
-/// Kernels of one file in two blocks of one module, imported by a glob into a module with names of its own.
+/// The kernels of one file in two blocks of one module, glob-imported into a module that has names of its own.
 pub mod kernels {
     #[cuweave::kernels("tests/kernels/common.ptx")]
     unsafe extern "ptx-kernel" {
@@ -28,7 +28,7 @@ pub mod kernels {
     pub use super::forms::*;
 }
 
-/// Kernels of a file, imported by a glob beside others.
+/// The kernels of a file, glob-imported together with others.
 pub mod forms {
     #[cuweave::kernels("tests/kernels/state.ptx")]
     unsafe extern "ptx-kernel" {
@@ -37,7 +37,7 @@ pub mod forms {
     }
 }
 
-/// A program with names that generated code once occupied.
+/// A program with names that generated code once used.
 pub mod program {
     use super::kernels::*;
     use cuweave::prelude::*;
@@ -47,7 +47,7 @@ pub mod program {
         "mine"
     }
 
-    /// The program's own, named like the file of the kernels.
+    /// The program's own module, named like the kernels' file.
     pub mod common {
         /// The program's own.
         pub fn load() -> &'static str {
@@ -143,7 +143,7 @@ pub mod temporary {
     }
 }
 
-/// Every type that a method of an exec or a graph gives has a public path.
+/// All types that methods of execs and graphs return have public paths.
 #[derive(Debug)]
 struct Nameable {
     _report: cuweave::report::Report,
@@ -188,7 +188,7 @@ fn all_that_methods_give_can_be_named() -> cuweave::Result<()> {
     let mut exec: program::doubled::Exec<'_> = graph.instantiate()?;
     let y: cuweave::Output<'_, f32> = exec.launch(&stream)?;
     assert_eq!(stream.clone_dtoh(&y)?, [2.0, 4.0]);
-    // The length of a text does not depend on buffers or on the file of a kernel.
+    // The length of the text does not depend on buffers or on the kernel's file.
     let loaded = kernels::scale::load(&ctx)?;
     let pool = cuweave::ArenaPool::new(&stream)?;
     for text in [format!("{y:?}"), format!("{:?}", y.slice(1..)), format!("{loaded:?}"), format!("{pool:?}")]
@@ -214,7 +214,7 @@ fn all_that_methods_give_can_be_named() -> cuweave::Result<()> {
     Ok(())
 }
 
-/// Entries of a report are typed: names have places.
+/// Report entries are typed: names have places.
 #[test]
 fn reports_name_places() -> cuweave::Result<()> {
     let (ctx, stream) = device();
@@ -229,7 +229,7 @@ fn reports_name_places() -> cuweave::Result<()> {
     Ok(())
 }
 
-/// `?` converts the errors of cudarc, and the error has the place of the `?`.
+/// `?` converts cudarc's errors, and the error has the place of the `?`.
 const ASKED: u32 = line!() + 2;
 fn too_much(stream: &Arc<CudaStream>) -> cuweave::Result<CudaSlice<u8>> {
     let much = stream.alloc_zeros(1 << 50)?;
@@ -255,7 +255,7 @@ fn an_error_of_cudarc_is_one_of_cuweave() {
     assert!(!failure.text.is_empty(), "{error}");
 }
 
-/// The driver's error is the source of each error that has one, once; `Debug` prints the text.
+/// If an error has a driver error as its source, it reports it once; `Debug` prints the text.
 #[test]
 fn errors_have_sources_and_print_as_text() {
     let (ctx, _) = device();

@@ -1,5 +1,5 @@
-//! Elements that stay in registers between fused launches: random chains leave the same bits in every form, and what is
-//! not a thread's own goes through memory.
+//! Elements that stay in registers between fused launches. Random chains give the same bits in every form, and
+//! elements that other threads access go through memory.
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::change_next_rules;
@@ -43,7 +43,7 @@ mod kernels {
 const THREADS: u32 = 64;
 const BUFFERS: usize = 4;
 
-/// A launch of a kernel, by its number, on buffers and with a number.
+/// A launch of a kernel, by its index, on buffers and with a number.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     kernel: u32,
@@ -51,13 +51,13 @@ struct Step {
     number: u32,
 }
 
-/// A chain over buffers of `n` elements.
+/// A chain on buffers of `n` elements.
 #[derive(Clone, Debug)]
 struct Program {
     n: u32,
     blocks: u32,
     steps: Vec<Step>,
-    /// The number of temporaries, each of which the first steps write.
+    /// The number of temporaries. The first steps write each of them.
     temporaries: usize,
 }
 
@@ -68,7 +68,7 @@ impl Program {
         let n = blocks * THREADS - random.of(&[0, 0, 1, 4, 7, 60, 63]);
         let temporaries = random.of(&[0, 1, 2, 4]);
         let count = random.of(&[2, 5, 9, 20, 40]);
-        // In most programs few kernels access what other threads write.
+        // In most programs, few kernels access what other threads write.
         let kinds = random.of(&[6_u32, 6, 10, 12, 19]);
         let step = |_| {
             let mut buffers: Vec<usize> = (0..BUFFERS + temporaries).collect();
@@ -80,7 +80,7 @@ impl Program {
     }
 }
 
-/// The forms of the launches: an option, and what the rules add or take away.
+/// The forms of the launches: an option, and a change of the rules.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Option(Option<Launches>),
@@ -88,7 +88,7 @@ enum Form {
     NotOverlapped,
     /// Through memory.
     InMemory,
-    /// Everything, so many bodies a kernel at most.
+    /// Everything, with this maximum number of launches per fused kernel.
     Most(usize),
 }
 
@@ -258,7 +258,7 @@ mod graphs {
         subtracted[(4, 64)](&a, &mut y, n);
     }
 
-    /// A pointer of a temporary is compared with null.
+    /// A pointer to a temporary is compared with null.
     #[cuweave::graph(launches = "fused")]
     pub fn compared(n: u32, x: &[f32; n], y: &mut [f32; n]) {
         let a = alloc::<f32>(n);
@@ -281,7 +281,7 @@ mod graphs {
         double_sums[(4, 64)](&d, &mut y, n);
     }
 
-    /// Columns of a tile, and one thread that writes for all.
+    /// The columns of a tile, and one thread that writes for all.
     #[cuweave::graph(launches = "fused")]
     pub fn columns(n: u32, x: &mut [f32; n], y: &mut [f32; n], s: &mut [f32; n]) {
         tiled[(4, (8, 8))](&x, &mut y, 8, n);
@@ -295,7 +295,7 @@ fn numbers(n: usize, by: u32) -> Vec<f32> {
     (0..n as u32).map(|at| (at.wrapping_mul(by) % 1_001) as f32 * 0.004 - 2.0).collect()
 }
 
-/// Builds a graph in both forms and compares what they leave. Returns the report of the fused one.
+/// Builds a graph in both forms and compares the results. Returns the report of the fused graph.
 macro_rules! both {
     ($device:ident, $graph:ident, ($($scalar:expr),*), [$($read:expr),*], [$($written:expr),*]) => {{
         let mut reports = Vec::new();
@@ -317,10 +317,12 @@ macro_rules! both {
     (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [$a:expr], [$b:expr]) => {
         graphs::$graph(&$device.ctx, $($scalar,)* &$reads.0, &mut $own.0).expect("a graph")
     };
-    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [$a:expr], [$b:expr, $c:expr]) => {
+    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [$a:expr], [$b:expr,
+        $c:expr]) => {
         graphs::$graph(&$device.ctx, $($scalar,)* &$reads.0, &mut $own.0, &mut $own.1).expect("a graph")
     };
-    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [], [$b:expr, $c:expr, $d:expr]) => {
+    (@build $device:ident, $graph:ident, ($($scalar:expr),*), $reads:ident, $own:ident, [], [$b:expr, $c:expr,
+        $d:expr]) => {
         graphs::$graph(&$device.ctx, $($scalar,)* &mut $own.0, &mut $own.1, &mut $own.2).expect("a graph")
     };
     (@download $device:ident, $own:ident, [$b:expr]) => { $device.download(&$own.0) };
@@ -409,7 +411,7 @@ fn columns_are_a_threads_own_and_what_one_thread_writes_is_not() {
     let n = 256;
     let report = both!(device, columns, (n as u32), [], [numbers(n, 7), numbers(n, 11), numbers(n, 13)]);
     let chains: Vec<_> = report.forwarded.iter().map(|chain| (chain.loads, chain.barriers)).collect();
-    // `y`; then `x`, which the first thread reads for its block, and a barrier before all read `s`.
+    // `y`; then `x`, which the first thread reads for its block, and a barrier before all threads read `s`.
     assert_eq!(chains, [(1, 0), (0, 1)], "{report}");
     device.nothing_reported();
 }

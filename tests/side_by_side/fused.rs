@@ -1,5 +1,5 @@
-//! Random chains of launches, as they are written, fused, batched and overlapped, and all of it: each leaves what plain Rust
-//! computes, and the simulated driver has nothing to report.
+//! Random chains of launches: as written, fused, batched, overlapped, and everything at once. Each form must give
+//! the results of plain Rust, and the simulated driver must not report anything.
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::change_next_rules;
@@ -25,7 +25,7 @@ mod kernels {
     }
 }
 
-/// A launch, by the buffers that it is given.
+/// A launch, by the buffers that it gets.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Linear(usize, u32, u32),
@@ -37,16 +37,16 @@ enum Step {
     Rows(usize),
     Mirrored(usize, usize),
     Shifted(usize, usize, u32),
-    /// Into a temporary and from there into a buffer.
+    /// Through a temporary into a buffer.
     Through(usize, usize, usize),
-    /// A copy of one buffer into another, which no kernel does.
+    /// A copy of one buffer to another without a kernel.
     Copy(usize, usize),
 }
 
 const THREADS: u32 = 64;
 const BUFFERS: usize = 5;
 
-/// A chain over buffers of `n` elements.
+/// A chain on buffers of `n` elements.
 #[derive(Clone, Debug)]
 struct Program {
     n: u32,
@@ -60,7 +60,7 @@ impl Program {
         let blocks = random.of(&[1, 1, 2, 3, 7]);
         let n = blocks * THREADS - random.of(&[0, 0, 1, 5, 63]);
         let count = random.of(&[3, 8, 20, 70]);
-        // Some write one buffer alone: a chain as long as the program.
+        // Some programs write only one buffer: one chain as long as the program.
         let straight = seed.is_multiple_of(3);
         let steps =
             (0..count).map(|_| step(&mut random)).map(|one| if straight { one.straight() } else { one });
@@ -69,7 +69,7 @@ impl Program {
 }
 
 impl Step {
-    /// The same on one buffer, which alone is written.
+    /// Returns the step with its writes confined to one buffer.
     fn straight(self) -> Step {
         match self {
             Step::Linear(_, a, b) => Step::Linear(0, a, b),
@@ -106,7 +106,7 @@ fn step(random: &mut Random) -> Step {
     }
 }
 
-/// Runs the statements one after the other on the host.
+/// Runs the statements sequentially on the host.
 fn meaning(program: &Program, buffers: &mut [Vec<u32>]) {
     let (n, threads) = (program.n as usize, THREADS as usize);
     let width = program.n / program.blocks;
@@ -170,12 +170,12 @@ fn meaning(program: &Program, buffers: &mut [Vec<u32>]) {
     }
 }
 
-/// The forms of the launches: an option, and what the rules add or take away.
+/// The forms of the launches: an option, and a change of the rules.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Option(Option<Launches>),
     NotFused,
-    /// Everything, so many bodies a kernel at most.
+    /// Everything, with this maximum number of launches per fused kernel.
     Most(usize),
     NotOverlapped,
     /// Through memory.
@@ -290,7 +290,7 @@ mod graphs {
     use super::kernels::{linear, mirrored, odd, sums};
     use cuweave::prelude::*;
 
-    /// Both scalars have setters, and so have the buffers.
+    /// Both scalars and the buffers have setters.
     #[cuweave::graph(launches = "fused")]
     pub fn settable(n: u32, a: u32, pos: u32, x: &mut [u32; n], y: &mut [u32; 3 * n], z: &[u32; n]) {
         linear[(4, 64)](&mut x, a, 1, n);
@@ -301,7 +301,7 @@ mod graphs {
         linear[(4, 64)](&mut y[pos..pos + n], 5, 1, n);
     }
 
-    /// The temporaries of a chain are alive at once, and those of two chains share memory.
+    /// The temporaries of a chain are live at the same time, and two chains share memory.
     #[cuweave::graph(launches = "fused")]
     pub fn temporaries(n: u32, x: &[u32; n], y: &mut [u32; n]) {
         for _ in 0..2 {
@@ -375,7 +375,8 @@ fn temporaries_of_a_chain_are_alive_at_once() {
     let (own, mut y) = (device.upload(&x), device.zeros::<u32>(n));
     let graph = graphs::temporaries(&device.ctx, n as u32, &own, &mut y).expect("a graph");
     let report = graph.report();
-    // The second `mirrored` reads what other blocks write: it begins another chain. The last `odd` waits for the first.
+    // The second `mirrored` reads what other blocks write, so it begins another chain. The last `odd` waits for the
+    // first.
     assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2], "{report}");
     let mut exec = graph.instantiate().expect("an exec");
     exec.launch(&device.stream).expect("a launch");

@@ -1,5 +1,5 @@
-//! Fused chains and memory: a chain holds the buffers of all its members at once, so it is only as long as the plan without it, up to a page,
-//! allows.
+//! Fused chains and memory. A chain needs the buffers of all its members at the same time. So it may only be as
+//! long as fits into the plan without it, rounded up to a page.
 
 use cuweave::__private::change_next_rules;
 use cuweave::builder::{Builder, Launches};
@@ -21,8 +21,8 @@ mod kernels {
         fn waved(x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
     }
 
-    /// In each turn, `sum` goes through memory, since a setter may change `limit`; the other temporaries stay in registers if all of
-    /// their launches are in one kernel.
+    /// In each iteration, `sum` goes through memory, since a setter may change `limit`. The other temporaries stay
+    /// in registers if all of their launches are in one kernel.
     #[cuweave::graph]
     pub fn turns(n: u32, turns: u32, limit: u32, x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
         let h = alloc::<f32>(n);
@@ -43,8 +43,8 @@ mod kernels {
     }
 }
 
-/// Builds a chain of `steps` launches, each into a temporary of `n` elements, launches it, and returns its report. Elements stay in
-/// registers only if `forward` says so.
+/// Builds a chain of `steps` launches, each into a temporary of `n` elements, launches it, and returns its report.
+/// Elements may stay in registers only if `forward`.
 fn through(device: &Device, steps: u32, n: u32, launches: Option<Launches>, forward: bool) -> Report {
     let host: Vec<u32> = (0..n).collect();
     let (mut x, mut out) = (device.upload(&host), device.upload(&vec![0_u32; n as usize]));
@@ -74,13 +74,13 @@ fn planned(report: &Report) -> u64 {
 #[test]
 fn long_chains_over_large_buffers_take_no_more_memory_than_without_them() {
     let device = device();
-    // 1 MiB a temporary.
+    // 1 MiB per temporary.
     let n = 1 << 18;
     let written = through(&device, 12, n, Some(Launches::AsWritten), true);
     let fused = through(&device, 12, n, None, false);
     assert_eq!(planned(&written), 2 << 20);
     assert_eq!(planned(&fused), planned(&written), "{fused}");
-    // The first two launches, and the last two, hold two temporaries together.
+    // The first two launches need two temporaries at once, and so do the last two.
     assert!(fused.kernels < written.kernels, "{fused}");
 }
 
@@ -93,7 +93,7 @@ fn chains_whose_elements_stay_in_registers_need_no_memory() {
     device.nothing_reported();
 }
 
-/// The plan without a budget has no temporaries, so each budget holds it. As written, the launches need two of them.
+/// The plan has no temporaries, so any budget is large enough. As written, the launches need two temporaries.
 #[test]
 fn a_budget_counts_no_buffers_that_stay_in_registers() {
     let device = device();
@@ -126,7 +126,7 @@ fn small_buffers_are_fused_whatever_they_take() {
     assert_eq!(fused.kernels, 1, "{fused}");
 }
 
-/// Builds [`kernels::turns`], launches it with each of some limits, and returns its report and the results.
+/// Builds [`kernels::turns`] and launches it with each limit. Returns its report and the results.
 fn turned(device: &Device, (n, turns): (u32, u32), fuse: bool, limits: &[u32]) -> (Report, Vec<Vec<f32>>) {
     let host: Vec<f32> = (0..n).map(|i| i as f32 * 1e-4 - 10.0).collect();
     let (x, mut out) = (device.upload(&host), device.upload(&vec![0.0_f32; n as usize]));
@@ -143,11 +143,11 @@ fn turned(device: &Device, (n, turns): (u32, u32), fuse: bool, limits: &[u32]) -
     (exec.report(), results)
 }
 
-/// Pieces of a chain hold what goes through memory, and what another piece reads.
+/// Pieces of a chain only need memory for buffers that go through memory or that another piece reads.
 #[test]
 fn chains_that_are_cut_for_memory_keep_the_rest_in_registers() {
     let device = device();
-    // A last block of threads without elements: what they would access depends on the limit.
+    // The last block has threads without elements, whose accesses depend on the limit.
     let n = (1 << 18) - 10;
     for (turns, kernels) in [(4, 1), (6, 2), (8, 4)] {
         let (written, _) = turned(&device, (n, turns), false, &[]);
@@ -160,7 +160,7 @@ fn chains_that_are_cut_for_memory_keep_the_rest_in_registers() {
     let (fused, found) = turned(&device, (n, 5), true, &limits);
     assert_eq!((fused.kernels, planned(&fused)), (2, 4 << 20), "{fused}");
     assert_eq!(found, wanted);
-    // Where all blocks are full, nothing goes through memory.
+    // If all blocks are full, nothing goes through memory.
     let limits = [1 << 14, 1000];
     let (_, wanted) = turned(&device, (1 << 14, 3), false, &limits);
     let (fused, found) = turned(&device, (1 << 14, 3), true, &limits);

@@ -1,4 +1,5 @@
-//! Chains side by side: each in one kernel, or step by step in batches, by what runs beside them and by the memory that they take.
+//! Parallel chains: each in one kernel, or step by step in batches, depending on concurrent work and on the memory
+//! that they need.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ mod kernels {
     }
 }
 
-/// Chains side by side, with `n` elements each.
+/// Parallel chains with `n` elements each.
 struct Chains {
     device: Device,
     n: u32,
@@ -50,8 +51,8 @@ impl Chains {
     }
 }
 
-/// 8 chains of 32 steps, of which every other one is a long one: those of the chains with odd numbers one step later. A step has two batches, whose
-/// blocks run side by side.
+/// 8 chains of 32 steps that are alternately long and short. The odd chains are one step out of phase. A step has two
+/// batches, whose blocks run concurrently.
 fn alternating(blocks: u32, step: impl Fn(&mut Builder<'_>, Handle, bool, (u32, u32))) -> Report {
     let chains = Chains { device: device(), n: 256 * blocks };
     let (mut b, _, ys) = chains.builder(8);
@@ -65,7 +66,8 @@ fn alternating(blocks: u32, step: impl Fn(&mut Builder<'_>, Handle, bool, (u32, 
 
 #[test]
 fn launches_of_several_batches_occupy_the_device_together() {
-    // A quarter of a wave is 264 blocks of 256 threads: 8 chains of 33. By a scalar, all chains have one kernel; by the kernel, there are two kinds.
+    // A quarter of a wave is 264 blocks of 256 threads: 8 chains of 33. If a scalar selects the duration, all
+    // chains have the same kernel; otherwise, there are two kinds.
     for (blocks, few_turns, fused) in [(33, 256, true), (33, 30, true), (64, 256, true), (64, 30, false)] {
         let n = 256 * blocks;
         let rules = || {
@@ -93,8 +95,9 @@ fn launches_of_several_batches_occupy_the_device_together() {
     }
 }
 
-/// Two chains of 12 steps into temporaries of 1 MiB: as launches they take four at once. Kernels of two steps take six where they stand in the
-/// middle of a chain, so most steps stay alone, and those of both chains are one launch. The first two and the last two are one kernel.
+/// Two chains of 12 steps into temporaries of 1 MiB. As separate launches, they need four temporaries at once. In
+/// the middle of a chain, a kernel of two steps would need six. So most steps stay separate, with one launch for
+/// both chains, and only the first two and the last two steps are one kernel.
 #[test]
 fn steps_of_chains_that_are_cut_are_batched() {
     let chains = Chains { device: device(), n: 1 << 18 };

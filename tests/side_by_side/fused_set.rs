@@ -1,4 +1,5 @@
-//! Fused chains with setters: an argument that a setter may change is taken to have any value, and the others of its launch are not.
+//! Fused chains with setters: an argument that a setter may change is assumed to have any value, but the other
+//! arguments of its launch are not.
 
 use cuweave::__private::change_next_rules;
 use cuweave::prelude::*;
@@ -12,7 +13,7 @@ unsafe extern "ptx-kernel" {
     fn waved(x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// The number of elements: the last block of 64 threads has some that access nothing.
+/// The number of elements. The last block of 64 threads has threads that access nothing.
 const N: u32 = 1000;
 
 #[cuweave::graph]
@@ -56,7 +57,7 @@ fn host() -> Vec<f32> {
     (0..N).map(|i| i as f32 * 0.25 - 40.0).collect()
 }
 
-/// Checks that a graph is one kernel, and returns its temporaries' bytes.
+/// Checks that a graph is one kernel. Returns the bytes of its temporaries.
 fn planned(report: &Report) -> u64 {
     assert_eq!(report.kernels, 1, "{report}");
     report.planned_bytes
@@ -106,7 +107,7 @@ fn a_limit_with_a_setter_goes_through_memory() {
     let device = device();
     let (x, mut out) = (device.upload(&host()), device.upload(&vec![0.0_f32; N as usize]));
     let mut exec = limited(&device.ctx, N, N, &x, &mut out).expect("a graph").instantiate().expect("an exec");
-    // The elements from the limit on are those that `added` stores.
+    // `added` stores the elements from the limit on.
     assert!(planned(&exec.report()) > 0, "{}", exec.report());
     let (whole, half) = (wanted(&device, 2.0), wanted(&device, 1.0));
     for limit in [N, 100, 0, 999] {

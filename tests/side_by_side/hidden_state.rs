@@ -1,5 +1,5 @@
-//! Module-level variables that kernels write by instructions that the analysis does not follow: launches are still in program
-//! order, and not batched.
+//! Module variables that kernels write with instructions that the analysis does not follow: launches stay in
+//! program order and are not batched.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -18,7 +18,7 @@ unsafe extern "ptx-kernel" {
     fn get_chained(out: &mut [MaybeUninit<u32>; 1]);
 }
 
-/// Writes, reads, writes and reads a variable by launches that share no argument.
+/// Writes, reads, writes and reads a variable with launches that share no argument.
 macro_rules! in_program_order {
     ($($name:ident: $set:ident, $get:ident;)*) => { $(
         mod $name {
@@ -76,7 +76,7 @@ in_program_order! {
     behind_initialisers: set_chained, get_chained;
 }
 
-/// Writers of one variable, otherwise independent.
+/// Launches that write one variable and are otherwise independent.
 #[cuweave::graph]
 fn writers(marks: &mut [u32; 8]) {
     for i in 0..8 {

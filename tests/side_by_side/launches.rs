@@ -1,5 +1,5 @@
-//! Launches give the same bytes whether they are batched, overlapped, both, or as written; setters, queries and reports
-//! refer to the launches as written.
+//! Launches give the same results whether they are batched, overlapped, both, or as written. Setters, queries and
+//! reports refer to the launches as written.
 
 use cuweave::Graph;
 use cuweave::prelude::*;
@@ -15,7 +15,7 @@ unsafe extern "ptx-kernel" {
     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// A graph function in each form that launches can have.
+/// A graph function in each form of launches.
 macro_rules! in_every_form {
     ($name:ident $arguments:tt $body:tt) => {
         mod $name {
@@ -33,7 +33,7 @@ macro_rules! in_every_form {
     };
 }
 
-/// The bytes of a form, and its report.
+/// The results of a form, and its report.
 macro_rules! each_form {
     ($name:ident, |$form:ident| $run:expr) => {{
         let as_written = {
@@ -86,12 +86,12 @@ fn branches_become_a_launch_a_level() {
         (written.launches, written.kernels, written.batches.len(), written.overlapped),
         (32, 32, 0, 0)
     );
-    // Three levels of eight, and eight sums one after the other.
+    // Three levels of eight, and eight sequential sums.
     assert_eq!((batched.launches, batched.kernels, batched.overlapped), (32, 11, 0), "{batched}");
     assert!(batched.batches.iter().all(|members| members.len() == 8), "{batched}");
     assert_eq!(batched.depth, written.depth);
-    // Two edges in each branch, and the one into the first sum; the other sums come after two kernels each. In batches
-    // every node but the first comes after one. On devices of compute capability 9.0 and more.
+    // Two edges in each branch, and the edge into the first sum; the other sums come after two kernels each. With
+    // batches, every node except the first comes after a single one. Requires compute capability 9.0.
     let early = if overlapped.overlapped == 0 { 0 } else { 17 };
     assert_eq!((overlapped.kernels, overlapped.overlapped), (32, early), "{overlapped}");
     // The first branch with its sum, the other branches, and the other sums.
@@ -156,7 +156,7 @@ fn a_setter_changes_a_member() {
     });
     let all = |value: f32| vec![value; n];
     let times = |factor: f32| ramp(n).iter().map(|x| factor * x).collect::<Vec<_>>();
-    // Four launches, and what was set before each.
+    // Four launches, each with the values that were set before it.
     let expected =
         [times(31.0), all(2.0 * (1.0 + 1.0 + 7.0 + 7.0)), times(12.0), all(1.0 + 10.0 + 70.0 + 70.0)];
     assert_eq!(out, expected.concat());
@@ -183,7 +183,7 @@ fn a_chain_starts_early() {
     assert!([0, 39].contains(&overlapped.overlapped), "{overlapped}");
 }
 
-/// Eight branches, each with a temporary of 1,024 bytes, in 2,048 bytes: two at a time.
+/// Eight branches with a temporary of 1,024 bytes each, in 2,048 bytes: two run at a time.
 #[cuweave::graph(budget = 2048)]
 fn tight(x: &[f32; 256], out: &mut [f32; 256]) {
     for _ in 0..8 {
@@ -231,7 +231,7 @@ fn a_budget_comes_before_batches() {
     assert!(report.planned_bytes <= 8192 && report.batches.len() == 2, "{report}");
 }
 
-/// Three launches that become one, blocks one behind the other; the first one's grid can be set.
+/// Three launches that become one, with consecutive blocks. The grid of the first one can be set.
 #[cuweave::graph(launches = "batched")]
 fn parts(n: u32, many: u32, out: &mut [f32; 3 * n]) {
     let h = alloc::<f32>(3 * n);
@@ -243,15 +243,15 @@ fn parts(n: u32, many: u32, out: &mut [f32; 3 * n]) {
     copy(&h, &mut out);
 }
 
-/// The line of the nth launch of `parts`.
+/// Returns the line of the nth launch of `parts`.
 fn line_of(launch: usize) -> usize {
     let text = include_str!("launches.rs");
     let mut launches = text.lines().zip(1..).filter(|(line, _)| line.starts_with("    iota["));
     launches.nth(launch).expect("there are three").1
 }
 
-/// Launches `parts` with the nth launch's memory so many bytes behind its buffer's begin, and the grid of the first one
-/// set before; gives the reports.
+/// Launches `parts`, with the memory of the nth launch shifted by `bytes` and the grid of the first launch set to
+/// `many`. Returns the reports.
 fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuweave_sim::Report>> {
     let device = simulated()?;
     let mut out = device.zeros::<f32>(3 * 200);
@@ -286,7 +286,7 @@ fn members_that_write_the_same_bytes_are_named() {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_members_that_write_the_same_bytes() {
-    // The second launch writes the last hundred numbers of the first.
+    // The second launch overwrites the last hundred numbers of the first.
     let Some(reports) = reports_with(1, 400, None) else { return };
     let races: Vec<_> = reports.iter().filter(|report| report.kind == "race").collect();
     assert_eq!(races.len(), 1);
@@ -302,14 +302,14 @@ fn a_member_that_faults_is_named_after_a_grid_was_set() {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_a_member_that_faults() {
-    // The block that belonged to the last launch belongs to the first one now.
+    // The block that belonged to the last launch now belongs to the first.
     let Some(reports) = reports_with(1, 1 << 40, Some(3)) else { return };
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].kind, "illegal-address");
     assert!(reports[0].text.contains(&member(1)) && reports[0].text.contains("block (3, 0, 0)"));
 }
 
-/// The rules of the launch decisions change the nodes of the next build alone, and no result.
+/// Changed launch rules affect only the nodes of the next build, and no results.
 #[test]
 fn changed_rules_give_the_same_results() {
     let device = device();
@@ -335,7 +335,7 @@ fn changed_rules_give_the_same_results() {
     assert_eq!(unbatched.1, 9, "each chain is one kernel");
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.overlap = false);
     assert_eq!(run(), (out.clone(), 3, 0));
-    // Order that contradicts the program's.
+    // An order that contradicts the program.
     cuweave::__private::change_next_rules(|checked, _, rules| {
         rules.added.extend(checked.edges().first().map(|&(from, to)| (to, from)));
     });
@@ -394,7 +394,7 @@ in_every_form!(in_front_of_a_join(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     add[per_item(n)](&c, &d, &mut out, n);
 });
 
-/// Nothing is known of the times at which their inputs are there, and what joins them waits for both.
+/// Nothing is known about when their inputs are ready, and their join waits for both.
 #[test]
 fn launches_in_front_of_a_join_become_one() {
     let device = device();
@@ -424,7 +424,7 @@ in_every_form!(side_by_side(n: u32, parts: &mut [f32; 4 * n]) {
     }
 });
 
-/// Side by side, all chains in one kernel.
+/// Parallel chains, all in one kernel.
 #[test]
 fn long_chains_are_one_kernel() {
     let device = device();

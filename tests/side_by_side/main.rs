@@ -1,5 +1,5 @@
-//! Tests that leave the driver's state alone run side by side. One that counts calls or objects, makes calls fail or
-//! causes reports belongs into `in_turn`.
+//! Tests that do not touch global driver state, so they run concurrently. A test that counts calls or objects, lets
+//! calls fail or causes reports belongs in `in_turn`.
 
 #[macro_use]
 mod steps;

@@ -1,4 +1,4 @@
-//! Kernels that have the names of C++ in their PTX, and others in Rust.
+//! Kernels with C++ names in their PTX and different names in Rust.
 
 use cuweave::builder::{Builder, Launches};
 use cuweave::prelude::*;
@@ -34,7 +34,7 @@ fn sums(
     (minus, once, twice)
 }
 
-/// The lengths are those of a signed number, rounded up.
+/// The lengths come from a signed number and are rounded up.
 #[test]
 fn kernels_are_launched_by_the_names_in_rust() {
     let device = device();
@@ -50,7 +50,7 @@ fn kernels_are_launched_by_the_names_in_rust() {
     assert_eq!(device.stream.clone_dtoh(&twice).unwrap(), [1.0; N as usize]);
 }
 
-/// Makes a program of independent launches, or of a chain, of one kernel.
+/// Builds a program of launches of one kernel, independent or in a chain.
 fn run(launches: Launches, is_chain: bool) -> (Vec<f32>, usize) {
     let device = device();
     let mut own = [1.0_f32, 2.0, 3.0].map(|value| device.upload(&[value; N as usize]));

@@ -1,4 +1,4 @@
-//! Kernels with buffers that a launch may give none for, and with numbers that only lengths know.
+//! Kernels with optional buffers, and with numbers that only occur in lengths.
 
 use cuweave::builder::{Argument, Builder};
 use cuweave::prelude::*;
@@ -206,7 +206,7 @@ fn a_setter_exchanges_a_buffer_and_makes_none() {
     assert_eq!(d.download(&out), ramp(n));
 }
 
-/// Fields are given on to a kernel that writes, and to a function.
+/// Fields are passed on to a kernel that writes, and to a function.
 #[cuweave::graph]
 fn fields(n: u32, list: &[Layer<'_>], x: &[f32; n], out: &mut [f32; 2 * n]) {
     for one in &list {
@@ -238,7 +238,7 @@ fn fields_are_given_on() {
     }
 }
 
-/// Two launches that nothing but a name orders.
+/// Two launches that only a name orders.
 #[cuweave::graph(launches = "as-written")]
 fn named(n: u32, bias: Option<&[f32; n]>, x: &[f32; n], out: &mut [f32; n], other: &mut [f32; n]) {
     let first = biased[per_item(n)](&x, bias, &mut out, n);
@@ -265,7 +265,7 @@ fn a_launch_with_or_without_has_a_name() {
     }
 }
 
-/// Choices whose arms do not run in one graph, where nothing but names orders.
+/// Choices whose arms never run in the same graph, ordered only by names.
 #[cuweave::graph(order = "explicit")]
 fn explicit(n: u32, twice: bool, bias: Option<&[f32; n]>, x: &[f32; n], out: &mut [f32; 2 * n]) {
     let given_on = biased[per_item(n)](&x, bias, &mut out[..n], n);
@@ -299,7 +299,7 @@ fn arms_of_a_choice_need_no_order() {
     }
 }
 
-/// Scales by 2 where no scale is given.
+/// Scales by 2 if no scale is given.
 #[cuweave::graph]
 fn scaled(n: u32, repeated: Option<u32>, x: &[f32; n], bias: Option<&[f32; n]>, out: &mut [f32; n]) {
     copy(&x, &mut out);
@@ -370,7 +370,7 @@ fn a_call_gives_some_buffer_or_none() {
         let maybe = || with.then_some(&bias);
         let one = Layer::new(n as u32, maybe(), None);
         let graph = given(&d.ctx, n as u32, &x, maybe(), one, &mut kept, &mut out).expect("it builds");
-        // What is written after the calls waits for the one that reads it.
+        // A write after the calls waits for the one that reads.
         assert_eq!(graph.report().edges, 4, "{}", graph.report());
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&d.stream).expect("it is launched");

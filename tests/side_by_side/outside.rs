@@ -1,4 +1,4 @@
-//! Accesses outside of declared extents that only the numbers of a launch decide.
+//! Accesses outside of declared extents that depend on the numbers of a launch.
 
 use cuweave::Error;
 use cuweave::builder::Builder;
@@ -27,7 +27,7 @@ fn picked(len: u32, n: u32, strides: Option<&[u32; 1]>, x: &[f32; len], out: &mu
     strided[per_item(n)](len, strides, &x, &mut out, n);
 }
 
-/// Without strides all elements are read, one after the other; with them those that memory says.
+/// Without strides, all elements are read in sequence. With strides, memory determines the elements.
 #[test]
 fn what_null_leads_to_is_known() {
     let d = device();
@@ -66,7 +66,7 @@ fn outside(len: u32, n: u32, threads: u32) -> Option<OutsideExtent> {
 fn the_build_knows_how_far_a_launch_goes() {
     assert!(outside(100, 100, 100).is_none());
     assert!(outside(100, 50, 100).is_none());
-    // Threads beyond the elements do nothing, and elements beyond the threads are not reached.
+    // Threads beyond the elements do nothing, and elements beyond the threads are not accessed.
     assert!(outside(100, 100, 1000).is_none());
     assert!(outside(256, 1000, 256).is_none());
     let error = outside(100, 101, 101).expect("one element too many");

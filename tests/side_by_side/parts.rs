@@ -1,4 +1,4 @@
-//! Graph functions whose structure is decided when the graph is built: loops over scalars, choices.
+//! Graph functions whose structure is decided at build time: loops over scalars, and choices.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -11,7 +11,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// x is multiplied by 2 as often as `steps` says.
+/// x is multiplied by 2, `steps` times.
 #[cuweave::graph]
 fn doubled(n: u32, steps: u32, x: &mut [f32; n]) {
     for _ in 0..steps {
@@ -33,7 +33,7 @@ fn a_loop_is_as_long_as_the_build_says() {
     }
 }
 
-/// Row by row into a temporary, which is read as a whole: the rows are independent.
+/// Row by row into a temporary, which is then read as a whole. The rows are independent.
 #[cuweave::graph]
 fn rows(n: u32, count: u32, out: &mut [f32; n * count]) {
     let h = alloc::<f32>(n * count);
@@ -57,7 +57,8 @@ fn rows_that_turns_write_are_read_together() {
     assert_eq!(device.download(&out), expected);
 }
 
-/// The values of each layer, which are read from the last to the first: the first turn writes its range by other bounds than the others.
+/// The values of each layer, which are read from the last to the first. The first iteration writes its range with
+/// other bounds than the later ones.
 #[cuweave::graph]
 fn kept(n: u32, layers: u32, x: &[f32; n], last: &mut [f32; n], sum: &mut [f32; n]) {
     let by_equal = alloc::<f32>(layers * n);
@@ -98,7 +99,7 @@ fn layers_keep_their_values_for_a_second_loop() {
     device.nothing_reported();
 }
 
-/// A sum of rows: the first is copied, the others are added.
+/// A sum of rows: the first is copied, and the others are added.
 #[cuweave::graph]
 fn summed(n: u32, count: u32, x: &[f32; n * count], out: &mut [f32; n]) {
     let acc = alloc::<f32>(n);
@@ -128,7 +129,7 @@ fn the_first_turn_may_differ() {
     assert_eq!(device.download(&out), [12.0, 15.0, 18.0, 21.0]);
 }
 
-/// Loops in loops, with scalars of the variables, and a choice by `match`.
+/// Nested loops with scalars that depend on the loop variables, and a choice by `match`.
 #[cuweave::graph]
 fn nested(n: u32, outer: u32, inner: u32, mode: u32, x: &mut [f32; n]) {
     for i in 1..=outer {
@@ -160,7 +161,7 @@ fn loops_in_loops_see_their_variables() {
     }
 }
 
-/// Two buffers that take turns: what one step wrote, the next reads.
+/// Two alternating buffers: each step reads what the previous one wrote.
 #[cuweave::graph]
 fn relay(n: u32, steps: u32, x: &[f32; n], out: &mut [f32; n]) {
     let bytes = n / 2 * 2;
@@ -191,7 +192,7 @@ fn names_take_turns() {
     }
 }
 
-/// A new allocation in each turn takes over the name of the last.
+/// In each iteration, a new allocation takes over the name of the previous one.
 #[cuweave::graph]
 fn handed_on(n: u32, steps: u32, x: &[f32; n]) -> [f32; n] {
     let h = alloc::<f32>(n);
@@ -217,14 +218,14 @@ fn a_name_is_given_another_buffer() {
     }
 }
 
-/// y = a x + y, then y is scaled.
+/// y = a x + y; then y is scaled.
 #[cuweave::graph]
 fn step(n: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {
     axpy[per_item(n)](a, &x, &mut y, n);
     scale[per_item(n)](&mut y, 2.0, n);
 }
 
-/// Copies, and gives the copy back.
+/// Copies, and returns the copy.
 #[cuweave::graph]
 fn copied(n: u32, x: &[f32; n]) -> [f32; n] {
     let h = alloc::<f32>(n);
@@ -232,14 +233,14 @@ fn copied(n: u32, x: &[f32; n]) -> [f32; n] {
     h
 }
 
-/// Takes an allocation over, and writes a fresh one.
+/// Takes an allocation over and writes an uninitialized one.
 #[cuweave::graph]
 fn moved(n: u32, h: [f32; n], to: &mut [MaybeUninit<f32>; n]) {
     scale[per_item(n)](&mut h, 0.5, n);
     copy_to[per_item(n)](&h, &mut to, n);
 }
 
-/// Calls in a loop and outside, of functions that return and take over.
+/// Calls in a loop and outside, of functions that return and take over buffers.
 #[cuweave::graph]
 fn program(n: u32, steps: u32, a: f32, x: &[f32; n], out: &mut [f32; n]) {
     let y = copied(n, &x);
@@ -265,14 +266,14 @@ fn functions_call_functions() {
         device.stream.synchronize().expect("it ends");
         let value = |a: f32| (0..steps).fold(1.0, |y, i| (y + a + i as f32) * 2.0) * 0.5;
         assert_eq!(device.download(&exec.args().out), [value(2.0); 8], "{steps} steps");
-        // A setter reaches through the calls.
+        // A setter affects the callees.
         exec.set_a(3.0).expect("it is set");
         exec.launch(&device.stream).expect("it launches");
         assert_eq!(device.download(&exec.args().out), [value(3.0); 8], "{steps} steps");
     }
 }
 
-/// Scalars that reach a callee, a loop and a choice by way of a `let`.
+/// Scalars that affect a callee, a loop and a choice through a `let`.
 #[cuweave::graph]
 fn by_names(n: u32, a: f32, steps: u32, mode: u32, x: &mut [f32; n]) {
     let twice = a * 2.0;
@@ -308,7 +309,7 @@ fn setters_reach_through_names() {
     assert_eq!(device.download(&exec.args().x), [6.0 * 20.0; 8]);
 }
 
-/// Names that take turns in threes, and a name that a turn hands over and is given again.
+/// Names that rotate among three buffers, and a name that is handed over and reassigned in an iteration.
 #[cuweave::graph]
 fn rotated(n: u32, steps: u32, x: &[f32; n], out: &mut [f32; n], last: &mut [f32; n]) {
     let a = copied(n, &x);
@@ -343,7 +344,7 @@ fn names_that_turns_give_other_buffers_are_read_behind_the_loop() {
     }
 }
 
-/// A name is given a longer buffer in a turn.
+/// An iteration rebinds a name to a longer buffer.
 #[cuweave::graph]
 fn grown(n: u32, more: u32, steps: u32, x: &[f32; n + more], out: &mut [f32; n]) {
     let h = copied(n, &x[..n]);
@@ -371,7 +372,7 @@ fn a_name_stands_for_buffers_of_one_length() {
     }
 }
 
-/// Most turns have no statement.
+/// Most iterations have no statement.
 #[cuweave::graph]
 fn sparse(n: u32, turns: u64, x: &mut [f32; n]) {
     for i in 0..turns {
@@ -404,7 +405,7 @@ fn a_fault_in_a_bound_of_a_loop_names_the_loop() {
     assert!(error.starts_with("a bound of a loop or a part of `closed`"), "{error}");
 }
 
-/// The part of a part grows with the turns.
+/// A part of a part that grows with the iterations.
 #[cuweave::graph]
 fn growing(n: u32, first: u32, count: u32, out: &mut [f32; n]) {
     for i in first..count {
@@ -414,7 +415,7 @@ fn growing(n: u32, first: u32, count: u32, out: &mut [f32; n]) {
     }
 }
 
-/// A part whose bounds have no value where its arm is not taken.
+/// A part whose bounds are undefined if its arm is not taken.
 #[cuweave::graph]
 fn before(n: u32, k: u32, out: &mut [f32; n]) {
     let row = &mut out[..n];
@@ -437,7 +438,7 @@ fn parts_of_parts_lie_in_them_in_each_turn() {
     println!("{error}");
 }
 
-/// A scalar under another name, which a loop and a call use.
+/// A scalar under another name, used by a loop and a call.
 #[cuweave::graph]
 fn renamed_scalar(n: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {
     let m = n;

@@ -1,4 +1,5 @@
-//! A loop over a scalar makes the same operations as the same loop over literals, which the macro unrolls, and computes the same.
+//! A loop over a scalar creates the same operations and results as the same loop over literals, which the macro
+//! unrolls.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -11,7 +12,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// Declares a function of a number of turns, and tests it against the same with literal bounds.
+/// Declares a function with a number of iterations, and compares it with the same function with literal bounds.
 macro_rules! programs {
     ($($name:ident, $turns:ident => $body:tt;)*) => {
         mod looped {
@@ -43,7 +44,8 @@ macro_rules! programs {
     (@one $name:ident ($($argument:ident: $ty:ty)?) $count:tt $turns:ident { $($body:tt)* }) => {
         programs!(@put $name $turns ($($argument: $ty)?) $count [] $($body)*);
     };
-    (@put $name:ident $n:ident ($($argument:ident: $ty:ty)?) $count:tt [$($before:tt)*] for $i:tt in 0..COUNT $turn:tt $($after:tt)*) => {
+    (@put $name:ident $n:ident ($($argument:ident: $ty:ty)?) $count:tt [$($before:tt)*] for $i:tt in 0..COUNT
+        $turn:tt $($after:tt)*) => {
         #[cuweave::graph]
         pub fn $name($n: u32, $($argument: $ty,)? x: &[f32; 8 * $n], y: &mut [f32; 8 * $n]) {
             $($before)*

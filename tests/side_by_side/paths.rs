@@ -1,4 +1,4 @@
-//! The paths of statements: values of loops' variables, and the places of calls.
+//! The paths of statements: values of loop variables, and places of calls.
 
 use cuweave::builder::Builder;
 use cuweave::prelude::*;

@@ -1,7 +1,7 @@
-//! Every stage of some graph functions as text: the checked program and its order, and what is emitted for it in each
-//! lowering. A change of the plan shows as a change of a snapshot (`tests/snapshots`).
+//! Snapshots of every stage of some graph functions: the checked program and its order, and what is emitted for
+//! each lowering. A changed plan changes a snapshot (`tests/side_by_side/snapshots`).
 
-// The functions are planned by their types alone; nothing calls them.
+// Only the types of the functions are used for planning; nothing calls them.
 #![allow(dead_code)]
 
 use cuweave::GraphFn;
@@ -24,7 +24,7 @@ unsafe extern "ptx-kernel" {
     fn scale64(x: &mut [f64; n], a: f64, n: u32);
 }
 
-/// A diamond: two branches over slices of one buffer, joined.
+/// A diamond: two branches on slices of one buffer, and their join.
 #[cuweave::graph(launches = "as-written")]
 fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(2 * n);
@@ -36,7 +36,7 @@ fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     copy(&left, &mut out);
 }
 
-/// A chain of temporaries, one handed on to the next, the last returned.
+/// A chain of temporaries, each copied to the next; the last is returned.
 #[cuweave::graph(launches = "as-written")]
 fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     let a = alloc::<f32>(n);
@@ -50,7 +50,7 @@ fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     d
 }
 
-/// Explicit order, and an allocation taken over.
+/// Explicit order, and an allocation that is taken over.
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
     let twice = scale[per_item(n)](&mut h, 2.0, n);
@@ -60,7 +60,7 @@ fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
     free(h);
 }
 
-/// Layers over an array of weights: a loop, and two buffers that take turns.
+/// Layers over an array of weights: a loop with two alternating buffers.
 #[cuweave::graph(launches = "as-written")]
 fn layers(n: u32, w: [&[f32; n]; 4], x: &mut [f32; n]) {
     for i in 0..2 {
@@ -74,7 +74,7 @@ fn layers(n: u32, w: [&[f32; n]; 4], x: &mut [f32; n]) {
     }
 }
 
-/// Atomics are not ordered among each other, only with what reads them.
+/// Atomics are only ordered with statements that read the buffer.
 #[cuweave::graph(launches = "as-written")]
 fn counted(n: u32, k: u32, x: &[u32; 3 * n], out: &mut [u32; k]) {
     let bins = alloc::<u32>(k);
@@ -85,7 +85,7 @@ fn counted(n: u32, k: u32, x: &[u32; 3 * n], out: &mut [u32; k]) {
     copy(&bins, &mut out);
 }
 
-/// A buffer that is freed early shares its bytes with later ones; a buffer on another branch does not.
+/// A buffer that is freed early shares its bytes with later ones, but not with a buffer on another branch.
 #[cuweave::graph(launches = "as-written")]
 fn early(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let first = alloc::<f32>(n);
@@ -100,7 +100,7 @@ fn early(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     copy(&aside, &mut y);
 }
 
-/// Two allocations leave the graph, one is taken over.
+/// Two allocations are outputs, and one is taken over.
 #[cuweave::graph(launches = "as-written")]
 fn handed(n: u32, h: [f32; n], x: &[f32; n]) -> ([f32; n], [f64; n + 1]) {
     let sum = alloc::<f32>(n);
@@ -111,7 +111,7 @@ fn handed(n: u32, h: [f32; n], x: &[f32; n]) -> ([f32; n], [f64; n + 1]) {
     (sum, wide)
 }
 
-/// Pinned host memory at either end of copies.
+/// Pinned host memory at both ends of copies.
 #[cuweave::graph(launches = "as-written")]
 fn hosted(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; 2 * n]>) {
     let h = alloc::<f32>(n);
@@ -121,7 +121,7 @@ fn hosted(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; 2 * n]>) {
     copy(&from, &mut to[n..]);
 }
 
-/// Four branches, each of which reads all of the four before it.
+/// Four branches, each of which reads all four previous ones.
 #[cuweave::graph(launches = "as-written")]
 fn joined(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     for i in 0..4 {
@@ -132,7 +132,7 @@ fn joined(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     }
 }
 
-/// Parts of parts, written in turn; a write in the middle of an earlier one leaves its ends.
+/// Parts of parts that are alternately written. A write into the middle of an earlier part leaves its ends.
 #[cuweave::graph(launches = "as-written")]
 fn parts(n: u32, k: u32, x: &mut [f32; n]) {
     let (lo, hi) = x.split_at_mut(k);
@@ -146,7 +146,7 @@ fn parts(n: u32, k: u32, x: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 5.0, n);
 }
 
-/// A budget: branches that need their memory at once are put in sequence.
+/// A budget: branches that need their memory at the same time are serialized.
 #[cuweave::graph(launches = "as-written", budget = 8 * n)]
 fn budgeted(n: u32, x: &mut [f32; 3 * n]) {
     for i in 0..3 {
@@ -156,7 +156,7 @@ fn budgeted(n: u32, x: &mut [f32; 3 * n]) {
     }
 }
 
-/// Order of the user's own over branches, with a name used before its statement.
+/// Explicit order over branches, with a name that is used before its statement.
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let t = alloc::<f32>(n);

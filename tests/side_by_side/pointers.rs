@@ -1,4 +1,4 @@
-//! Kernels with tables of pointers, which launches give as lists of buffers.
+//! Kernels with tables of pointers, to which launches pass lists of buffers.
 
 use cudarc::driver::CudaSlice;
 use cuweave::prelude::*;
@@ -15,7 +15,7 @@ unsafe extern "ptx-kernel" {
 
 const LEN: usize = 100;
 
-/// Returns buffers of 1, 10, 100, .. times a ramp.
+/// Returns ramps, scaled by 1, 10, 100, ..
 fn upload<const N: usize>(d: &Device) -> [CudaSlice<f32>; N] {
     std::array::from_fn(|at| d.upload(&times(10f32.powi(at as i32))))
 }
@@ -102,7 +102,7 @@ fn setters_rebind_what_tables_point_to() {
     exec.xs(1).expect("it exists").set(&one).expect("it is set");
     assert_eq!(cuweave::certificate::check(&exec.certificate()), Ok(()));
     exec.launch(&d.stream).expect("it is launched");
-    // Fewer of them are summed.
+    // Only some of them are summed.
     exec.set_n(2).expect("it is set");
     exec.launch(&d.stream).expect("it is launched");
     let error = exec.set_n(4).expect_err("there are three").to_string();
@@ -141,7 +141,8 @@ fn the_elements_order_the_launch() {
         certificate.plan.nodes.iter().position(named).unwrap_or_else(|| panic!("{name}: {certificate}"))
     };
     let edges: Vec<(usize, usize)> = certificate.plan.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    // The alloc comes before the entries; they, and the fill of `xs[1]`, before the sum; that before the fill and the free.
+    // The alloc precedes the table entries. These, and the fill of `xs[1]`, precede the sum, which precedes the
+    // fill and the free.
     assert_eq!(edges.len(), 5, "{certificate}");
     let sum = node("summed");
     assert_eq!(edges.iter().filter(|edge| edge.1 == sum).count(), 2, "{certificate}");
@@ -367,7 +368,7 @@ fn of_its_own(n: u32, len: u32, ours: &[Ptr<f32>; n], out: &mut [f32; len]) {
 #[test]
 fn a_table_is_made_of_a_list_alone() {
     let d = device();
-    // SAFETY: nothing reads it, since no graph is made with it.
+    // SAFETY: nothing reads it, since no graph is built with it.
     let ours = unsafe { d.stream.alloc::<Ptr<f32>>(2) }.expect("memory");
     let mut out = d.zeros::<f32>(LEN);
     let error = of_its_own(&d.ctx, 2, LEN as u32, &ours, &mut out).map(drop).expect_err("it is no list");

@@ -1,5 +1,5 @@
-//! Builds of one function after each other. What an earlier build made is used again where the user's expressions answer as they
-//! did then, and nowhere else.
+//! Repeated builds of one function. Results of an earlier build are reused only where the user's expressions return
+//! the same values as then.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -10,7 +10,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// Doubles x in the turns before `k`, triples it in the others, and twice in turn `last`.
+/// Doubles x in the iterations before `k`, triples it in the others, and does both in iteration `last`.
 #[cuweave::graph]
 fn turns(n: u32, count: u32, k: u32, last: u32, x: &mut [f32; n]) {
     for i in 0..count {
@@ -25,7 +25,7 @@ fn turns(n: u32, count: u32, k: u32, last: u32, x: &mut [f32; n]) {
     }
 }
 
-/// The answers of these builds agree up to turns of the middle, and some of them all the way.
+/// The values of these builds agree up to iterations in the middle, and for some of them completely.
 #[test]
 fn an_answer_in_the_middle_tells_builds_apart() {
     let device = device();
@@ -44,8 +44,8 @@ fn an_answer_in_the_middle_tells_builds_apart() {
     }
 }
 
-/// Rows of x are scaled; the row of each turn is an expression of the user's: a hexadecimal digit of `rows`. The choice settles
-/// `rows` when the graph is built, so the rows are compared as numbers.
+/// Scales rows of x. The row of each iteration is a user expression: a hexadecimal digit of `rows`. The choice
+/// fixes `rows` at build time, so the rows are compared as numbers.
 #[cuweave::graph(launches = "as-written")]
 fn picked(n: u32, rows: u32, x: &mut [f32; 4 * n]) {
     for i in 0..3 {
@@ -56,7 +56,7 @@ fn picked(n: u32, rows: u32, x: &mut [f32; 4 * n]) {
     }
 }
 
-/// One row after the other has edges where rows are equal, and an earlier build with other rows lends it none.
+/// Launches on rows have edges where rows are equal, and no edges come from an earlier build with other rows.
 #[test]
 fn bounds_of_expressions_tell_builds_apart() {
     let device = device();
@@ -73,14 +73,14 @@ fn bounds_of_expressions_tell_builds_apart() {
             assert_eq!(values[8 * row], 2_f32.powi(times as i32), "{rows:#x}, row {row}");
         }
     }
-    // A row that does not lie in x is refused, also between builds that are right.
+    // A row outside of x is refused, also between valid builds.
     let mut x = device.zeros::<f32>(32);
     for rows in [0x210, 0x410, 0x210] {
         assert_eq!(picked(&device.ctx, 8, rows, &mut x).is_ok(), rows < 0x400, "{rows:#x}");
     }
 }
 
-/// As `picked`, with a setter for `rows`.
+/// Like `picked`, with a setter for `rows`.
 #[cuweave::graph(launches = "as-written")]
 fn moved(n: u32, rows: u32, x: &mut [f32; 4 * n]) {
     for i in 0..3 {
@@ -89,7 +89,8 @@ fn moved(n: u32, rows: u32, x: &mut [f32; 4 * n]) {
     }
 }
 
-/// Builds with other rows share what is ordered, and nothing of the rows; a setter gives rows that no build had.
+/// Builds with different rows share the order, but nothing that depends on the rows. A setter sets rows that no
+/// build had.
 #[test]
 fn bounds_that_move_are_those_of_the_build() {
     let device = device();
@@ -120,7 +121,7 @@ fn many(n: u32, count: u32, x: &[f32; n], y: &mut [f32; n * count]) {
     }
 }
 
-/// So many rows of one buffer are found by the index, and each is ordered after the same row alone.
+/// Many rows of one buffer are looked up in the index, and each is ordered only after the same row.
 #[test]
 fn hundreds_of_rows_are_ordered_one_by_one() {
     let device = device();

@@ -1,4 +1,4 @@
-//! Scalars of records under names of their own: each form of `let` gives a scalar, wherever it is used.
+//! Scalars of records under other names: each form of `let` defines a scalar that can be used anywhere.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, device};
@@ -15,7 +15,7 @@ struct Shape {
     columns: [u32; 2],
 }
 
-/// A record in another one.
+/// A record inside another.
 #[cuweave::arguments]
 struct Inner {
     len: u32,
@@ -40,7 +40,7 @@ fn scaled(n: u32, by: f32, y: &mut [f32; n]) {
     scale[per_item(n)](&mut y, by, n);
 }
 
-/// All forms for a record that is a parameter.
+/// All forms, for a record that is a parameter.
 #[cuweave::graph]
 fn named(layer: Layer<'_>) {
     let c: u32 = layer.c;

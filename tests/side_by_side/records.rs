@@ -1,4 +1,4 @@
-//! Records, slices of records and of buffers: results against plain Rust.
+//! Records, slices of records and slices of buffers, compared with plain Rust.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -11,7 +11,7 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
-/// A step: y += by * x, and the history is what x was.
+/// A step: y += by * x. The history keeps the previous x.
 #[cuweave::arguments]
 struct Step {
     n: u32,
@@ -127,7 +127,7 @@ fn model(n: u32, x: &mut [f32; n], model: Model<'_>, last: u32) {
     normed(n, &mut x, record(model.heads[last]));
 }
 
-/// Plain Rust for `model`, of vectors whose elements are all equal.
+/// `model` in plain Rust, for vectors whose elements are all equal.
 struct Plain {
     w: f32,
     factor: f32,
@@ -290,7 +290,7 @@ fn paired_as_written(n: u32, x: &mut [f32; n], pair: [&[f32; n]; 2]) {
     paired(n, &mut x, pair);
 }
 
-/// The nodes of the statements that use any of the buffers change, not only of those that use the first.
+/// A setter changes the nodes of statements that use any of the buffers, not only the first.
 #[test]
 fn an_array_is_set_as_a_whole() {
     let device = device();
@@ -337,7 +337,7 @@ fn indices_lie_in_their_lists_and_lists_are_long_enough() {
     assert!(matches!(error, cuweave::Error::Index { index: 2, len: 2, .. }), "{error}");
 }
 
-/// Scalars of records that configurations, arguments and calls use; `d` decides a length.
+/// Scalars of records in configurations, arguments and calls. `d` determines a length.
 #[cuweave::graph]
 fn scaled(n: u32, x: &mut [f32; n], steps: &[Step<'_>], model: Model<'_>) {
     for step in &steps {
@@ -415,7 +415,7 @@ fn elements_and_fields_are_set() {
     assert!(error.to_string().contains("`steps[0].x`"), "{error}");
 }
 
-/// One element is written from another, and one kernel may be given one element twice.
+/// One element is computed from another, and a kernel may get the same element twice.
 #[cuweave::graph]
 fn mixed(n: u32, layers: &[Norm<'_>], i: u32, j: u32) {
     scale[per_item(n)](&mut layers[i].gain, 2.0, n);
@@ -434,7 +434,7 @@ fn elements_alias_where_their_indices_are_equal() {
     exec.launch(&device.stream).expect("it launches");
     device.stream.synchronize().expect("it ends");
     assert_eq!(device.download(&exec.args().layers[2].gain), [3.0 * 3.0 + 2.0; 8]);
-    // The answers of one build are not used for the next one.
+    // The values of one build are not used for the next one.
     for (i, j, depth) in [(0, 1, Some(2)), (0, 2, Some(2)), (2, 0, Some(2)), (0, 0, None), (0, 3, None)] {
         let built = mixed(&device.ctx, 8, norms(), i, j).map(|graph| graph.report().depth);
         assert_eq!(built.as_ref().ok(), depth.as_ref(), "{i}, {j}: {built:?}");
@@ -444,7 +444,7 @@ fn elements_alias_where_their_indices_are_equal() {
     assert!(error.to_string().contains("CW201") && error.to_string().contains("`layers[1].gain`"), "{error}");
 }
 
-/// Explicit order over elements: what conflicts is known when the graph is built.
+/// Explicit order over elements: conflicts are known at build time.
 #[cuweave::graph(order = "explicit")]
 fn unordered(n: u32, layers: &[Norm<'_>], i: u32, j: u32) {
     scale[per_item(n)](&mut layers[i].gain, 2.0, n);
@@ -461,7 +461,7 @@ fn explicit_order_is_checked_with_the_indices() {
     assert!(error.to_string().contains("CW202"), "{error}");
 }
 
-/// The same buffer in two records is refused where one is written, as for all arguments.
+/// As for all arguments, the same buffer in two records is refused if one is written.
 #[test]
 fn one_buffer_in_two_records_is_shared_memory() {
     let device = device();
@@ -473,7 +473,7 @@ fn one_buffer_in_two_records_is_shared_memory() {
     assert!(error.to_string().contains("`layers[0].gain`"), "{error}");
 }
 
-/// `layers` independent layers: they become few launches, as if written flat.
+/// `layers` independent layers. They become few launches, in the same way as without records.
 #[cuweave::graph]
 fn independent(n: u32, layers: &[Norm<'_>]) {
     for layer in layers.iter() {
@@ -505,7 +505,7 @@ fn calls_for_independent_elements_are_batched() {
     }
 }
 
-/// A row of a cache, whose number a scalar of the record is.
+/// A row of a cache, selected by a scalar of the record.
 #[cuweave::arguments]
 struct Row {
     row: u32,

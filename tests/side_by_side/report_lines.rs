@@ -17,7 +17,7 @@ unsafe extern "ptx-kernel" {
 /// Elements of each buffer.
 const N: u32 = 256;
 
-/// Returns the report of a graph of 100 launches with names of their own: forks, joins, and grids that differ.
+/// Returns the report of a graph with 100 launches with different names: forks, joins, and different grids.
 fn report(device: &Device) -> Report {
     let buffer = || -> CudaSlice<u32> { device.upload(&vec![0_u32; N as usize]) };
     let mut b = Builder::with_name(&device.ctx, "many");

@@ -1,4 +1,4 @@
-//! Kernels that require a block size by `.reqntid`, such as Triton's: the configurations that they take.
+//! Kernels that require a block size with `.reqntid`, such as Triton's, and the configurations that they accept.
 
 use cuweave::Error;
 use cuweave::prelude::*;
@@ -26,7 +26,7 @@ mod triton {
 
     #[cuweave::kernels("tests/kernels/aligned.ptx")]
     unsafe extern "ptx-kernel" {
-        /// The length is that of the help of CW308 (`tests/ui/ptx/cw308_multiple.rs`).
+        /// The length is the one in the help of CW308 (`tests/ui/ptx/cw308_multiple.rs`).
         pub fn aligned(
             x: &mut [f32; n.next_multiple_of(4)],
             a: f32,
@@ -37,7 +37,7 @@ mod triton {
     }
 }
 
-/// By a literal, by an expression, and by the number of items.
+/// With a literal, an expression, and the number of items.
 #[cuweave::graph]
 fn raised(n: u32, threads: u32, x: &mut [f32; n], none: &[u8; 1]) {
     raise[(n.div_ceil(128), 128)](&mut x, n, &none, &none);

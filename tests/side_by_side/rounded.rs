@@ -1,5 +1,5 @@
-//! Products that the assembler rounds by what else is made of them: their kernels keep all loads and stores in fused kernels,
-//! where one use less would make one `fma` of a product and its sum.
+//! Products whose rounding depends on their other uses: the assembler contracts a product and its sum to one `fma`
+//! if the product has no other use. So fused kernels must keep all loads and stores of such kernels.
 
 use cudarc::driver::CudaSlice;
 use cuweave::builder::{Builder, Launches};
@@ -34,7 +34,8 @@ enum Product {
     Stepped,
 }
 
-/// Runs a chain of three launches, the middle one with the product. What it makes of it beside the sum ends with the chain.
+/// Runs a chain of three launches, with the product in the middle one. The other results of the product are not
+/// used after the chain.
 fn run(device: &Device, product: Product, launches: Option<Launches>) -> (Vec<Vec<u32>>, Report) {
     let number = |at: u32, by: u32| (at.wrapping_mul(by) % 10_007) as f32 / 9_973.0 - 0.5;
     let numbers = |by: u32| -> Vec<f32> { (0..N).map(|at| number(at, by)).collect() };
@@ -89,11 +90,11 @@ fn products_are_rounded_in_chains_as_they_are_alone() {
                 .iter()
                 .fold((0, 0), |sum, one| (sum.0 + one.stores, sum.1 + one.left_out.len()));
             match product {
-                // The uses of the product stay: of `behind` also the branch in front of the sum.
+                // The uses of the product remain: for `behind`, also the branch before the sum.
                 Product::Clamped | Product::Behind | Product::Both => {
                     assert_eq!(left_out, 0, "{product:?}: {report}");
                 }
-                // A product that is in its sum alone is rounded with it in any code.
+                // A product that is only used in its sum is contracted in any code.
                 Product::Stepped => assert_eq!((stores, left_out), (2, 1), "{report}"),
             }
         }

@@ -1,4 +1,4 @@
-//! Modules and kernels that the driver or the device does not take are refused when the graph is built: the error names the
+//! Modules and kernels that the driver or device does not support are refused at build time. The error names the
 //! file and its target.
 
 use cuweave::Error;

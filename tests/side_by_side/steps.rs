@@ -1,10 +1,10 @@
-//! Kernels, graph functions of a few launches, and a comparison, for the tests of calls and of loops.
+//! Kernels, short graph functions, and a comparison, for the tests of calls and loops.
 
 use cuweave::prelude::*;
 
 pub use crate::kernels::*;
 
-/// Runs a graph on several schedules, and compares an output with plain Rust.
+/// Runs a graph on several schedules and compares an output with plain Rust.
 macro_rules! launched {
     ($device:ident, $build:expr, $out:ident, $want:expr) => {
         for seed in 0..6u64 {

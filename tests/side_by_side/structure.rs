@@ -1,4 +1,4 @@
-//! Programs whose structure is decided when the graph is built: setters, and faults of later turns.
+//! Programs whose structure is decided at build time: setters, and errors in later iterations.
 
 use cuweave::Error;
 use cuweave::prelude::*;
@@ -50,7 +50,7 @@ fn picked(n: u32, mode: u32, x: &mut [f32; n]) {
     }
 }
 
-/// Scalars that have names of their own go to calls.
+/// Scalars under other names are passed to calls.
 #[cuweave::graph]
 fn named(n: u32, a: f32, b: f32, mode: u32, x: &mut [f32; n]) {
     let sum = a + 1.0;
@@ -77,7 +77,7 @@ fn setters_reach_calls_through_the_names_of_scalars() {
     assert_eq!(device.download(&exec.args().x), [16.0 * 2.0 * 3.0 * 2.0; 8]);
 }
 
-/// The third turn reads what nothing has written.
+/// The third iteration reads unwritten elements.
 #[cuweave::graph]
 fn later(n: u32, steps: u32, out: &mut [f32; n]) {
     let _h = alloc::<f32>(n);
@@ -112,7 +112,7 @@ fn a_loop_without_end_is_an_error_of_the_build() {
     assert!(error.to_string().contains("more than 131072 statements"), "{error}");
 }
 
-/// Functions, each of which calls the one before twice.
+/// Functions, each of which calls the previous one twice.
 macro_rules! twice {
     ($callee:ident $name:ident $($more:ident)*) => {
         #[cuweave::graph]

@@ -1,5 +1,5 @@
-//! A training step of a perceptron of any number of layers with Adam, on random schedules, against plain Rust; an exec
-//! that evaluates shares its parameters.
+//! A training step with Adam of a perceptron with any number of layers, on random schedules, compared with plain
+//! Rust. An exec for evaluation shares its parameters.
 
 use cudarc::driver::CudaStream;
 use cuweave::prelude::*;
@@ -53,7 +53,7 @@ unsafe extern "ptx-kernel" {
     );
 }
 
-/// A tensor that is trained, and Adam's moments of it.
+/// A trained tensor and its Adam moments.
 #[cuweave::arguments]
 struct Parameter {
     len: u32,
@@ -62,7 +62,7 @@ struct Parameter {
     square: &mut [f32; len],
 }
 
-/// A layer, what it gives for each sample, and the gradient of that.
+/// A layer, its output for each sample, and the gradient of the output.
 #[cuweave::arguments]
 struct Layer {
     samples: u32,
@@ -82,7 +82,7 @@ fn layer_forward(layer: Layer<'_>, x: &[f32; layer.samples * layer.inputs]) {
     tanh_forward[per_item(n)](&mut layer.y, n);
 }
 
-/// From `dy` to the gradients of the parameters, and a step of Adam down them.
+/// Computes the gradients of the parameters from `dy`, and makes a step of Adam.
 #[cuweave::graph]
 fn layer_backward(layer: Layer<'_>, x: &[f32; layer.samples * layer.inputs], rate: f32, step: u32) {
     let (samples, inputs, outputs) = (layer.samples, layer.inputs, layer.outputs);
@@ -152,7 +152,7 @@ fn evaluate(
     copy(&layers[layers.len() - 1].y, &mut y);
 }
 
-/// A parameter's value and moments.
+/// The value and moments of a parameter.
 struct Tensor {
     device: [Buffer<f32>; 3],
     plain: [Vec<f64>; 3],
@@ -190,7 +190,7 @@ fn noise(seed: usize, count: usize) -> Vec<f32> {
     (0..count).map(|i| ((seed * 7919 + i * 104_729 + i * i * 31) % 1009) as f32 / 1009.0 - 0.5).collect()
 }
 
-/// One layer of plain Rust, with its parameters on both sides.
+/// A layer in plain Rust, and its parameters on both sides.
 struct Both {
     inputs: usize,
     outputs: usize,
@@ -211,7 +211,7 @@ impl Both {
         rows.flat_map(|row| (0..outputs).map(move |column| value(row, column))).collect()
     }
 
-    /// Descends, and returns the gradient of `x`.
+    /// Makes a step, and returns the gradient of `x`.
     fn backward(&mut self, x: &[f64], dy: &[f64], rate: f64, step: i32) -> Vec<f64> {
         let Both { inputs, outputs, .. } = *self;
         let w = &self.w.plain[0];

@@ -1,4 +1,5 @@
-//! Loops and choices that the build decides: first and last turns, names that take turns, bindings, arrays.
+//! Loops and choices that are decided at build time: first and last iterations, alternating names, bindings,
+//! arrays.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -339,7 +340,7 @@ fn arms_give_names_other_buffers() {
     }
 }
 
-/// Appends a digit, so that the number says in which order the turns came.
+/// Appends a digit, so that the number shows the order of the iterations.
 #[cuweave::graph]
 fn digit(value: f32, one: &[f32; 1], out: &mut [f32; 1]) {
     scale[(1, 1)](&mut out, 10.0, 1);
@@ -455,7 +456,7 @@ fn the_first_turn_of_a_loop_that_counts_down_is_the_last_index() {
     }
 }
 
-/// The numbers of a program, as a struct of the user's.
+/// The numbers of a program, in a struct of the user.
 #[derive(Clone, Copy)]
 struct Sizes {
     n: u32,

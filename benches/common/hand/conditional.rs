@@ -1,4 +1,4 @@
-//! Conditional nodes by hand, and copies to pinned memory.
+//! Conditional nodes made by hand, and copies to pinned memory.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -8,13 +8,14 @@ use cudarc::driver::sys;
 
 use super::{Graph, Node, Result, check};
 
-// Each benchmark uses a part of it.
+// Each benchmark uses only a part of it.
 #[allow(unused_imports)]
 pub use sys::CUgraphConditionalNodeType::{
     CU_GRAPH_COND_TYPE_IF as IF, CU_GRAPH_COND_TYPE_SWITCH as SWITCH, CU_GRAPH_COND_TYPE_WHILE as WHILE,
 };
 
-/// Kernels of one thread that set a condition: to 1 if the flag is not 0, and to the index or `most`, whichever is less.
+/// Kernels with one thread that set a condition: to 1 if the flag is not 0, or to the minimum of the index and
+/// `most`.
 pub const SETTERS: &str = "
 .version 6.0
 .target sm_50
@@ -61,7 +62,7 @@ pub const SETTERS: &str = "
 }
 ";
 
-/// A body of a conditional node, which owns it.
+/// A body of a conditional node, which owns the body.
 pub struct Body(ManuallyDrop<Graph>);
 
 impl Deref for Body {
@@ -94,14 +95,14 @@ impl Graph {
         Ok(handle)
     }
 
-    /// Adds a conditional node with so many bodies.
+    /// Adds a conditional node with this number of bodies.
     pub fn add_conditional(
         &mut self,
         kind: sys::CUgraphConditionalNodeType,
         (handle, bodies): (u64, usize),
         after: &[Node],
     ) -> Result<(Node, Vec<Body>)> {
-        // A struct of numbers and pointers, for which zero is a value.
+        // A struct of numbers and pointers, for which all zeros are valid.
         let mut params = unsafe { std::mem::zeroed::<sys::CUgraphNodeParams>() };
         params.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
         params.__bindgen_anon_1.conditional = sys::CUDA_CONDITIONAL_NODE_PARAMS {

@@ -1,5 +1,5 @@
-//! Chains whose kernels are long or short, out of step with each other: a batch of a long kernel and a short one would
-//! make one chain wait for another.
+//! Chains whose kernels are long or short, out of phase with each other. A batch of a long and a short kernel would
+//! make one chain wait for the other.
 
 use cuweave::prelude::*;
 
@@ -14,19 +14,19 @@ unsafe extern "ptx-kernel" {
     fn turns_from(x: &mut [f32; n], count: &[f32; 1], n: u32);
 }
 
-/// Every other one.
+/// The value at every other step.
 pub fn every_other(chain: u32, step: u32, values: [u32; 2]) -> u32 {
     values[((chain + step) % 2) as usize]
 }
 
-/// No two chains alike, and about a quarter of the first.
+/// About a quarter of the steps have the first value, different ones in each chain.
 pub fn irregular(chain: u32, step: u32, values: [u32; 2]) -> u32 {
     let mixed = (chain * 40_503 + step * 30_011 + chain * step * 7_919) >> 3;
     values[usize::from(!mixed.is_multiple_of(4))]
 }
 
 each_side! {
-    /// One kernel, its turns a scalar.
+    /// One kernel; a scalar determines its iterations.
     graph[] fn by_scalar(n: u32, long: u32, short: u32, xs: [&mut [f32; n]; 8]) {
         for step in 0..32 {
             for i in 0..8 {
@@ -44,7 +44,7 @@ each_side! {
         }
     }
 
-    /// One kernel, its turns in memory.
+    /// One kernel; memory determines its iterations.
     graph[] fn by_memory(n: u32, counts: [&[f32; 1]; 2], xs: [&mut [f32; n]; 8]) {
         for step in 0..32 {
             for i in 0..8 {
@@ -53,7 +53,7 @@ each_side! {
         }
     }
 
-    /// One kernel, its grids large or small.
+    /// One kernel with large or small grids.
     graph[] fn by_grid(most: u32, large: u32, small: u32, xs: [&mut [f32; most]; 8]) {
         for step in 0..32 {
             for i in 0..8 {

@@ -1,4 +1,4 @@
-//! Branches side by side, joined or not.
+//! Parallel branches, with and without joins.
 
 use cuweave::prelude::*;
 
@@ -17,7 +17,7 @@ pub fn factor(branch: u32) -> f32 {
 }
 
 each_side! {
-    /// 20 times 16 branches of one kernel, and their join.
+    /// 20 rounds of 16 branches of one kernel, and their join.
     graph[] fn fork_join(n: u32, x: &mut [f32; n], ts: [&mut [f32; n]; 16]) {
         for _ in 0..20 {
             for i in 0..16 {
@@ -31,7 +31,7 @@ each_side! {
         }
     }
 
-    /// 8 times 16 branches of five kernels, and their join.
+    /// 8 rounds of 16 branches of five kernels, and their join.
     graph[] fn fives(n: u32, x: &mut [f32; n], ts: [&mut [f32; n]; 16]) {
         for _ in 0..8 {
             for i in 0..16 {
@@ -48,7 +48,7 @@ each_side! {
         }
     }
 
-    /// 8 chains of 64.
+    /// 8 chains of 64 launches.
     graph[] fn chains(n: u32, xs: [&mut [f32; n]; 8]) {
         for i in 0..8 {
             for _ in 0..64 {
@@ -57,7 +57,7 @@ each_side! {
         }
     }
 
-    /// 16 branches of 20.
+    /// 16 branches of 20 launches.
     graph[] fn branches(n: u32, xs: [&mut [f32; n]; 16]) {
         for i in 0..16 {
             for _ in 0..20 {

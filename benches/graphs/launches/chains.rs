@@ -1,4 +1,4 @@
-//! Chains: nothing to batch, and every kernel may start while the one before it ends.
+//! Chains: there is nothing to batch, and every kernel may start while the previous one ends.
 
 use cuweave::prelude::*;
 
@@ -29,7 +29,7 @@ each_side! {
         }
     }
 
-    /// Products, two a turn: from `x` into `y` and back.
+    /// Two products per iteration: from `x` into `y` and back.
     graph[] fn products(n: u32, w: &[f32; n * n], x: &mut [f32; n], y: &mut [f32; n]) {
         for _ in 0..50 {
             matvec[(n.div_ceil(8), 256)](&w, &x, &mut y, n);
@@ -37,7 +37,7 @@ each_side! {
         }
     }
 
-    /// A workspace a kernel.
+    /// A workspace for each kernel, in memory nodes.
     graph[memory = "nodes",] fn nodes(n: u32, len: u32, x: &mut [f32; n]) {
         for _ in 0..200 {
             let _t = alloc::<f32>(len);
@@ -45,7 +45,7 @@ each_side! {
         }
     }
 
-    /// A workspace a kernel.
+    /// A workspace for each kernel, in an arena.
     graph[memory = "arena",] fn arena(n: u32, len: u32, x: &mut [f32; n]) {
         for _ in 0..200 {
             let _t = alloc::<f32>(len);
@@ -53,7 +53,7 @@ each_side! {
         }
     }
 
-    /// A workspace a kernel.
+    /// A workspace for each kernel, in memory of the exec.
     graph[memory = "owned",] fn owned(n: u32, len: u32, x: &mut [f32; n]) {
         for _ in 0..200 {
             let _t = alloc::<f32>(len);

@@ -1,4 +1,4 @@
-//! 96 small kernels of different code, which nothing orders.
+//! 96 small unordered kernels with different code.
 
 use cuweave::prelude::*;
 
@@ -10,7 +10,7 @@ macro_rules! different {
         }
 
         each_side! {
-            /// Each kernel on a buffer of its own.
+            /// Each kernel uses its own buffer.
             graph[] fn all_different(n: u32, xs: [&mut [f32; n]; 96]) {
                 $($kernel[per_item(n)](&mut xs[$at], n);)*
             }

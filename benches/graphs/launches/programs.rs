@@ -1,4 +1,4 @@
-//! Graphs of real programs, with everything on: for the table of what each launch rule brings.
+//! Graphs of real programs, with all launch changes, for the table of each launch rule's gain.
 
 use cuweave::prelude::*;
 
@@ -41,10 +41,11 @@ unet!(
     unet
 );
 
-/// Defines the transform by its stages: blocks of butterflies between lanes `step` apart, and where they lead.
+/// Defines the transform by its stages. A stage has blocks of butterflies between lanes that are `step` apart, and
+/// their targets.
 macro_rules! fft {
     ($([$blocks:literal $step:literal $from:ident $to:ident])*) => {
-        /// A transform of 32 lanes of `n`: ten stages of 16 butterflies.
+        /// A transform of 32 lanes with `n` elements: ten stages of 16 butterflies.
         #[cuweave::graph]
         pub fn fft(n: u32, a: [&mut [f32; n]; 32], b: [&mut [f32; n]; 32]) {
             $(
@@ -66,17 +67,17 @@ macro_rules! fft {
 }
 fft!([16 1 a b] [8 2 b a] [4 4 a b] [2 8 b a] [1 16 a b] [16 1 b a] [8 2 a b] [4 4 b a] [2 8 a b] [1 16 b a]);
 
-/// Returns the number that a branch multiplies with.
+/// Returns the number that a branch multiplies by.
 pub fn factor(branch: u32) -> f32 {
     (branch + 1) as f32 / 20.0
 }
 
-/// Returns the elements of a branch: of `most` the i-th of 16 has (i + 1) / 16.
+/// Returns the number of elements of a branch: branch i of 16 has (i + 1) / 16 of `most`.
 pub fn share(branch: u32, most: u32) -> u32 {
     most / 16 * (branch + 1)
 }
 
-/// 20 times 16 branches of equal grids, and their join.
+/// 20 rounds of 16 branches with equal grids, and their join.
 #[cuweave::graph]
 pub fn fork_join(n: u32, x: &mut [f32; n], ts: [&mut [f32; n]; 16]) {
     for _ in 0..20 {
@@ -90,7 +91,7 @@ pub fn fork_join(n: u32, x: &mut [f32; n], ts: [&mut [f32; n]; 16]) {
     }
 }
 
-/// 20 times 16 branches of unequal grids, and their join.
+/// 20 rounds of 16 branches with different grids, and their join.
 #[cuweave::graph]
 pub fn unequal(most: u32, x: &mut [f32; most], ts: [&mut [f32; most]; 16]) {
     for _ in 0..20 {
@@ -160,7 +161,7 @@ pub fn irregular_chains(n: u32, long: u32, short: u32, xs: [&mut [f32; n]; 8]) {
     }
 }
 
-/// Returns the first value at about a quarter of the steps of a chain, at others in each.
+/// Returns the first value at about a quarter of a chain's steps, different ones in each chain.
 pub fn irregular(chain: u32, step: u32, values: [u32; 2]) -> u32 {
     let mixed = (chain * 40_503 + step * 30_011 + chain * step * 7_919) >> 3;
     values[usize::from(!mixed.is_multiple_of(4))]
@@ -179,7 +180,7 @@ pub fn copies(n: u32, xs: [&mut [f32; n]; 8], ys: [&mut [f32; n]; 8]) {
     }
 }
 
-/// One chain of kernels of one block of 64 threads.
+/// A chain of kernels with one block of 64 threads.
 #[cuweave::graph]
 pub fn smallest(x: &mut [f32; 64]) {
     for _ in 0..200 {
@@ -187,7 +188,7 @@ pub fn smallest(x: &mut [f32; 64]) {
     }
 }
 
-/// Four blocks of four branches each: windows of 1, of 3 and of 5, and a pooled one.
+/// Four blocks of four branches each: windows of 1, 3 and 5, and a pooled one.
 #[cuweave::graph]
 pub fn inception(c: u32, s: u32, w: &[f32; 100 * c * c], x: &mut [f32; 16 * c * s * s]) {
     for _ in 0..4 {
@@ -210,7 +211,7 @@ pub fn inception(c: u32, s: u32, w: &[f32; 100 * c * c], x: &mut [f32; 16 * c * 
     }
 }
 
-/// Four recurrent layers over 20 steps: each cell waits for the layer below, and for its own last step.
+/// Four recurrent layers over 20 steps. Each cell depends on the layer below and on its own previous step.
 #[cuweave::graph]
 pub fn recurrent(
     n: u32,
@@ -324,7 +325,7 @@ pub fn update(
     }
 }
 
-/// Four layers of 32 kernels, each with blocks of its own size, and each after the whole layer before it.
+/// Four layers of 32 kernels. Each kernel has a different block size, and depends on the whole previous layer.
 #[cuweave::graph]
 pub fn layers(a: &mut [f32; 32], b: &mut [f32; 32]) {
     for _ in 0..2 {
@@ -337,7 +338,7 @@ pub fn layers(a: &mut [f32; 32], b: &mut [f32; 32]) {
     }
 }
 
-/// Declares kernels of different code, and a graph of one launch of each.
+/// Declares kernels with different code, and a graph with one launch of each.
 macro_rules! different {
     ($($kernel:ident $at:tt)*) => {
         #[cuweave::kernels("benches/kernels/different.ptx")]
@@ -345,7 +346,7 @@ macro_rules! different {
             $(fn $kernel(x: &mut [f32; n], n: u32);)*
         }
 
-        /// 48 branches, each a kernel of its own on a buffer of its own.
+        /// 48 branches, each with its own kernel and its own buffer.
         #[cuweave::graph]
         pub fn different(n: u32, xs: [&mut [f32; n]; 48]) {
             $($kernel[per_item(n)](&mut xs[$at], n);)*

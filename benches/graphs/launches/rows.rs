@@ -1,4 +1,5 @@
-//! The rows of the tables of launches as written, and the examples, for all sides: none may take longer.
+//! The rows of the tables of launches as written, and the examples, for all sides. None may take longer than as
+//! written.
 
 use cuweave::prelude::*;
 
@@ -37,7 +38,7 @@ macro_rules! rows {
     ([$($layers:ident $w:tt)*] [$($chains:ident $in_chains:tt)*] [$($pipeline:ident $in_pipeline:tt)*]) => {
         each_side! {
             $(
-                /// 8 layers, of which each kernel waits for the whole layer before it.
+                /// 8 layers, in which each kernel depends on the whole previous layer.
                 graph[] fn $layers(a: &mut [f32; $w], b: &mut [f32; $w]) {
                     for _ in 0..4 {
                         for i in 0..$w {
@@ -50,7 +51,7 @@ macro_rules! rows {
                 }
             )*
 
-            /// Each kernel reads what the 8 before it wrote.
+            /// Each kernel reads what the previous 8 wrote.
             graph[] fn window(x: &mut [f32; 1_008]) {
                 for i in 0..1_000 {
                     after_all[(1, 1)](&x[i..i + 8], &mut x[i + 8..i + 9], 8);
@@ -58,7 +59,7 @@ macro_rules! rows {
             }
 
             $(
-                /// 8 chains of 32 steps, a temporary of `len` a step.
+                /// 8 chains of 32 steps, with a temporary of `len` elements in each step.
                 graph[memory = $in_chains,] fn $chains(n: u32, len: u32, xs: [&mut [f32; n]; 8]) {
                     for i in 0..8 {
                         for _ in 0..32 {
@@ -71,7 +72,7 @@ macro_rules! rows {
             )*
 
             $(
-                /// 500 temporaries, written and read as a whole, two alive at once.
+                /// 500 temporaries, written and read completely, two of which are live at the same time.
                 graph[memory = $in_pipeline,] fn $pipeline(n: u32, x: &mut [f32; n]) {
                     for _ in 0..100 {
                         let t0 = alloc::<f32>(n);
@@ -89,7 +90,7 @@ macro_rules! rows {
                 }
             )*
 
-            /// The example of branches: temporaries, copies into rows, a sum.
+            /// The example `branches`: temporaries, copies into rows, and a sum.
             graph[] fn branches(n: u32, out: &mut [f32; n]) {
                 let rows = alloc::<f32>(16 * n);
                 for i in 0..16 {
@@ -103,7 +104,7 @@ macro_rules! rows {
                 sum_rows[per_item(n)](&rows, &mut out, 16, n);
             }
 
-            /// The example of heat: 100 steps on a square.
+            /// The example `heat`: 100 steps on a square.
             graph[] fn heat(n: u32, r: f32, u: &mut [f32; n * n]) {
                 let next = alloc::<f32>(n * n);
                 for _ in 0..50 {
@@ -112,7 +113,7 @@ macro_rules! rows {
                 }
             }
 
-            /// The example of layers: products and what follows them, between copies.
+            /// The example `layers`: products, with element-wise kernels after them, between copies.
             graph[] fn layers(
                 samples: u32,
                 width: u32,

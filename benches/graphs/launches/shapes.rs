@@ -1,4 +1,4 @@
-//! Unusual shapes of the order, and of grids and blocks.
+//! Unusual shapes of the order, of grids and of blocks.
 
 use cuweave::prelude::*;
 
@@ -20,18 +20,18 @@ pub fn factor(branch: u32) -> f32 {
     (branch + 1) as f32 / 40.0
 }
 
-/// Returns the elements of a branch of unequal ones: the i-th of 16 has (i + 1) / 16 of `most`.
+/// Returns the number of elements of a branch: branch i of 16 has (i + 1) / 16 of `most`.
 pub fn share(branch: u32, most: u32) -> u32 {
     most / 16 * (branch + 1)
 }
 
-/// The first branch is a long one.
+/// The first branch is long, the others are short.
 pub fn first_is_long(branch: u32, long: u32, short: u32) -> u32 {
     if branch == 0 { long } else { short }
 }
 
 each_side! {
-    /// Unequal grids, joined.
+    /// Different grids with a join.
     graph[] fn unequal(most: u32, x: &mut [f32; most], ts: [&mut [f32; most]; 16]) {
         for _ in 0..20 {
             for i in 0..16 {
@@ -62,7 +62,7 @@ each_side! {
         }
     }
 
-    /// Grids and blocks in three dimensions, and nothing joined.
+    /// Grids and blocks with three dimensions, without a join.
     graph[] fn boxes(n: u32, us: [&mut [f32; n * n * n]; 12], vs: [&mut [f32; n * n * n]; 12]) {
         for _ in 0..5 {
             for i in 0..12 {
@@ -72,7 +72,7 @@ each_side! {
         }
     }
 
-    /// Chains of kernels with a loop, and nothing joined.
+    /// Chains of kernels with a loop, without a join.
     graph[] fn lines(n: u32, count: u32, xs: [&mut [f32; n]; 16]) {
         for _ in 0..20 {
             for i in 0..16 {
@@ -81,7 +81,7 @@ each_side! {
         }
     }
 
-    /// A few of them.
+    /// The same with a few chains.
     graph[] fn few_lines(n: u32, count: u32, xs: [&mut [f32; n]; 4]) {
         for _ in 0..20 {
             for i in 0..4 {
@@ -114,7 +114,7 @@ each_side! {
         }
     }
 
-    /// Trees of means of 32 leaves, which are made of the last tree's root.
+    /// Trees of means over 32 leaves, which are computed from the previous tree's root.
     graph[] fn tree(
         n: u32,
         root: &mut [f32; n],
@@ -144,8 +144,8 @@ each_side! {
         }
     }
 
-    /// A square of 16 x 16 cells, each the mean of the one above and the one to the left: the cells that are ready
-    /// at a time lie on a diagonal.
+    /// A square of 16 x 16 cells, each the mean of the cell above and the cell to its left. The cells that are
+    /// ready at the same time are on a diagonal.
     graph[] fn diagonals(n: u32, cells: [&mut [f32; n]; 256]) {
         for i in 1..16 {
             for j in 1..16 {

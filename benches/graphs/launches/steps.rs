@@ -1,5 +1,5 @@
-//! Steps of programs with more than kernels of fixed arguments: scalars that are set between launches, temporaries that
-//! are freed early, copies; and more launches of one kernel than a table of parameters holds.
+//! Programs with more than kernels and fixed arguments: scalars that are set between launches, temporaries that are
+//! freed early, copies, and more launches of one kernel than a parameter table holds.
 
 use cuweave::prelude::*;
 
@@ -21,7 +21,7 @@ unsafe extern "ptx-kernel" {
 macro_rules! early_frees {
     ($($lowering:tt $name:ident)*) => {
         each_side! {
-            /// A scalar that all launches take, and that is set.
+            /// A scalar with a setter, which all launches use.
             graph[] fn rated(
                 n: u32,
                 rate: f32,
@@ -36,7 +36,7 @@ macro_rules! early_frees {
                 }
             }
 
-            /// A scalar that is the number of items, and so determines the grid.
+            /// A scalar that is the number of items and determines the grid.
             graph[] fn sized(most: u32, items: u32, xs: [&mut [f32; most]; 16]) {
                 for i in 0..16 {
                     for _ in 0..20 {
@@ -46,7 +46,7 @@ macro_rules! early_frees {
             }
 
             $(
-                /// Branches of temporaries, each freed at once.
+                /// Branches of temporaries, each freed immediately.
                 graph[memory = $lowering,] fn $name(n: u32, len: u32, xs: [&mut [f32; n]; 16]) {
                     for i in 0..16 {
                         for _ in 0..10 {
@@ -71,7 +71,7 @@ macro_rules! early_frees {
                 }
             }
 
-            /// More launches side by side than one table of parameters holds in 4 KiB.
+            /// More parallel launches than one parameter table of 4 KiB holds.
             graph[] fn many(
                 n: u32,
                 rate: f32,
@@ -86,7 +86,7 @@ macro_rules! early_frees {
                 }
             }
 
-            /// 8 layers as a decoder has them: products side by side, what joins them, and products behind.
+            /// 8 layers like those of a decoder: parallel products, a join, and products after it.
             graph[] fn decoder(
                 n: u32,
                 weights: [&[f32; n * n]; 8],

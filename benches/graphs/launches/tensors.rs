@@ -1,4 +1,4 @@
-//! 96 launches of one kernel that nothing orders, on tensors of mixed sizes.
+//! 96 unordered launches of one kernel on tensors of different sizes.
 
 use cuweave::prelude::*;
 
@@ -12,8 +12,8 @@ unsafe extern "ptx-kernel" {
     fn descent(p: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
-/// Returns the elements of tensors of four sizes, about `all` in all: 12 layers of matrices of three sizes and of
-/// vectors, as the parameters of a network are.
+/// Returns the sizes of four kinds of tensors, with about `all` elements in total: 12 layers with matrices of three
+/// sizes and vectors, like the parameters of a network.
 pub fn sizes(all: u32) -> [u32; 4] {
     let shares = [1.0 / 16.0, 0.25, 0.125, 1.0 / 1024.0];
     // The shares of a layer.

@@ -1,4 +1,4 @@
-//! Transformers: forward, backward, a decode step, a mixture of experts.
+//! Transformers: forward, backward, a decode step, and a mixture of experts.
 
 use cuweave::prelude::*;
 
@@ -19,7 +19,7 @@ unsafe extern "ptx-kernel" {
     fn gate(a: &mut [f32; n], c: &[f32; n], n: u32);
 }
 
-/// The products of matrices of other shapes than squares.
+/// The products of non-square matrices.
 mod products {
     #[cuweave::kernels("benches/kernels/shapes.ptx")]
     unsafe extern "ptx-kernel" {
@@ -35,12 +35,12 @@ mod products {
 }
 use products::matmul as product;
 
-/// Returns tiles of 16 x 16 of a square of side `n`.
+/// Returns the grid and block for 16 x 16 tiles of a square with side `n`.
 fn tiles(n: u32) -> ((u32, u32), (u32, u32)) {
     ((n.div_ceil(16), n.div_ceil(16)), (16, 16))
 }
 
-/// Four layers of a transformer of 16 heads, each on `n` tokens of width `n`.
+/// Four layers of a transformer with 16 heads, each on `n` tokens of width `n`.
 #[cuweave::graph]
 pub fn transformer(
     n: u32,
@@ -99,8 +99,8 @@ pub fn transformer(
     }
 }
 
-/// The backward pass of four such layers, the last first, from the values that the forward pass saved: 16 heads, and gradients
-/// of the weights that nothing waits for.
+/// The backward pass of four such layers, starting with the last, from the values that the forward pass saved: 16
+/// heads, and weight gradients that nothing depends on.
 #[cuweave::graph]
 pub fn backward(
     n: u32,

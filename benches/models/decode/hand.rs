@@ -1,4 +1,4 @@
-//! The same kernels by hand, to be captured.
+//! The same kernels, launched by hand for a capture.
 
 use std::ffi::CStr;
 
@@ -11,7 +11,7 @@ use crate::common::model::{Launches, bits};
 use crate::common::{Result, Setup};
 use crate::graphs::{EPSILON, SCALE, groups, groups_of_batched, groups_of_many, groups_of_pairs};
 
-/// Buffers of a step.
+/// The buffers of a step.
 pub struct Capture<'a> {
     setup: &'a Setup,
     host: &'a Host,
@@ -44,7 +44,7 @@ impl<'a> Capture<'a> {
         self.temporaries.iter().map(|buffer| 2 * buffer.len()).sum()
     }
 
-    /// Returns the launches of a step with one thing a kernel.
+    /// Returns the launches of a step with a kernel for each operation.
     pub fn plain(&self) -> Result<Launches> {
         let sizes = self.host.sizes;
         let [width, kv, ff, vocab] = [sizes.width(), sizes.kv_width(), sizes.ff, sizes.vocab].map(u64::from);

@@ -1,4 +1,4 @@
-//! Certificates with one mistake in the plan.
+//! Mutates certificates: each mutant has one mistake in the plan.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use cuweave_check::certificate::{Bytes, Certificate, Edge, Member, Plan, Port, Work};
@@ -6,12 +6,12 @@ use cuweave_check::certificate::{Bytes, Certificate, Edge, Member, Plan, Port, W
 /// A certificate with a mistake.
 pub struct Mutant {
     pub kind: &'static str,
-    /// The place of the mistake.
+    /// The position of the mistake.
     pub at: String,
     pub certificate: Certificate,
 }
 
-/// Returns the mutants of a certificate: of each kind not more than about `most`, spread over the plan.
+/// Returns the mutants of a certificate: about `most` of each kind, spread over the plan.
 pub fn all(certificate: &Certificate, most: usize) -> Vec<Mutant> {
     let mut making = Making { certificate, most, mutants: Vec::new() };
     making.edges();
@@ -32,7 +32,7 @@ struct Making<'c> {
     mutants: Vec<Mutant>,
 }
 
-/// Returns not more than `most` of some things, spread.
+/// Returns at most `most` items, evenly spread.
 fn spread<T>(things: Vec<T>, most: usize) -> Vec<T> {
     let step = things.len().div_ceil(most.max(1)).max(1);
     things.into_iter().step_by(step).collect()
@@ -84,7 +84,7 @@ impl Making<'_> {
                 });
             }
         }
-        // An edge by way of its first node: from what comes before that.
+        // Let an edge begin at a predecessor of its first node.
         for at in spread((0..count).collect(), self.most) {
             let Edge { from, to, .. } = self.plan().edges[at];
             let before: Vec<Edge> =
@@ -120,7 +120,7 @@ impl Making<'_> {
         }
     }
 
-    /// The members, as nodes and positions.
+    /// Returns the members as pairs of node and position.
     fn positions(&self) -> Vec<(usize, usize)> {
         let nodes = self.plan().nodes.iter().enumerate();
         nodes
@@ -325,7 +325,7 @@ impl Making<'_> {
         }
     }
 
-    /// Reads of memory that are served from registers.
+    /// Adds reads from memory to the forwards.
     fn more_forwards(&mut self) {
         let mut pairs = Vec::new();
         for (node, at) in self.positions().into_iter().filter(|&(_, at)| at > 0) {

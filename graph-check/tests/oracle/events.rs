@@ -1,5 +1,4 @@
-//! The events of a run of the graph, for one choice of what the device decides, and the runs of the program's
-//! statements.
+//! The events of a run of the graph and the statements of the program, for one choice of the device's decisions.
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
@@ -8,10 +7,10 @@ use cuweave_check::certificate::{Certificate, Kind, Port, Source, Work};
 use super::memory::RunId;
 use super::touched::Part;
 
-/// How often each body runs, each time that the body around it does.
+/// For each body, its number of runs per run of the body around it.
 pub type Decisions = Vec<u64>;
 
-/// Returns choices: all of them if they are few.
+/// Returns up to `most` choices; all of them if there are few.
 pub fn decisions(source: &Source, most: usize) -> Vec<Decisions> {
     let mut groups: Vec<Vec<Vec<(usize, u64)>>> = Vec::new();
     let deciding: BTreeSet<usize> = source.bodies.iter().skip(1).map(|body| body.decided_by).collect();
@@ -43,12 +42,12 @@ pub fn decisions(source: &Source, most: usize) -> Vec<Decisions> {
     (0..count.min(most)).map(pick).collect()
 }
 
-/// What happens at an event.
+/// The effect of an event.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// Nothing: a node begins or ends.
+    /// None: a node begins or ends.
     Mark,
-    /// One block of a member has its effect.
+    /// One block of a member takes effect.
     Effect {
         run: RunId,
         node: usize,
@@ -70,24 +69,24 @@ pub struct Event {
     pub then: Vec<usize>,
 }
 
-/// The instances of bodies, the runs of statements and the events.
+/// The instances of bodies, the runs of statements, and the events.
 pub struct Events<'c> {
     certificate: &'c Certificate,
     decided: Decisions,
-    /// For each instance its body, and the one around it.
+    /// For each instance, its body and the instance around it.
     pub instances: Vec<(usize, usize)>,
     instance_of: HashMap<(usize, usize, u64), usize>,
     /// The statement and the instance of each run.
     pub runs: Vec<(usize, usize)>,
     run_of: HashMap<(usize, usize), RunId>,
     pub list: Vec<Event>,
-    /// The runs in the order of the program, and the place of each.
+    /// The runs in program order, and the position of each.
     pub sequence: Vec<RunId>,
     places: HashMap<RunId, usize>,
 }
 
 impl<'c> Events<'c> {
-    /// Returns the events. `None` if the graph runs itself without end.
+    /// Returns the events. `None` if the graph runs forever.
     pub fn of(
         certificate: &'c Certificate,
         decided: Decisions,
@@ -135,12 +134,12 @@ impl<'c> Events<'c> {
         run
     }
 
-    /// Returns a run, if it is one.
+    /// Returns the run of a statement in an instance, if there is one.
     pub fn find(&self, statement: usize, instance: usize) -> Option<RunId> {
         self.run_of.get(&(statement, instance)).copied()
     }
 
-    /// Lists the runs of an instance in the order of the program.
+    /// Lists the runs of an instance in program order.
     fn program(&mut self, instance: usize, sequence: &mut Vec<RunId>) {
         let source = &self.certificate.source;
         let body = self.instances[instance].0;
@@ -166,7 +165,7 @@ impl<'c> Events<'c> {
         self.list.len() - 1
     }
 
-    /// Adds the events of an instance of a body. Returns its first and its last one.
+    /// Adds the events of an instance of a body. Returns the first and the last.
     fn expand(
         &mut self,
         instance: usize,
@@ -179,7 +178,7 @@ impl<'c> Events<'c> {
         let plan = &self.certificate.plan;
         let body = self.instances[instance].0;
         let first = self.event(What::Mark, (0, 0), Vec::new());
-        // For each node of the body where it begins, where it waits, and where it ends.
+        // For each node of the body, the events at which it begins, stops waiting, and ends.
         let mut marks: HashMap<usize, [usize; 3]> = HashMap::new();
         for (at, node) in plan.nodes.iter().enumerate().filter(|(_, node)| node.body == body) {
             let order = match &node.work {
@@ -255,14 +254,14 @@ impl<'c> Events<'c> {
         Some((first, last))
     }
 
-    /// The place of a run in the program, from 1 on.
+    /// Returns the position of a run in the program, starting at 1.
     fn position(&self, statement: usize, instance: usize) -> usize {
         let run = self.run_of.get(&(statement, instance));
         run.and_then(|run| self.places.get(run)).map_or(0, |place| place + 1)
     }
 
-    /// Returns the events in an order that the graph allows: those before `target` first, and it, then the others, as
-    /// far as possible in the order of the program. `None` if the edges make a circle.
+    /// Returns an order of the events that the graph allows. The predecessors of `target` come first, then
+    /// `target`, then the others, as close to program order as possible. `None` if the edges form a cycle.
     pub fn schedule(&self, target: Option<usize>) -> Option<Vec<usize>> {
         let count = self.list.len();
         let mut early = vec![false; count];
@@ -288,7 +287,7 @@ impl<'c> Events<'c> {
         (order.len() == count).then_some(order)
     }
 
-    /// Returns all orders of the events that have effects, or `None` if they are more than `most`.
+    /// Returns all orders of the events that have effects. `None` if there are more than `most`.
     pub fn all(&self, most: usize) -> Option<Vec<Vec<usize>>> {
         let order = self.schedule(None)?;
         let is_effect = |at: usize| !matches!(self.list[at].what, What::Mark);

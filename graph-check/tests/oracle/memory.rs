@@ -1,20 +1,20 @@
-//! Bytes by who wrote them last.
+//! Memory that records for each byte which run wrote it last.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A run of a statement: its index among those of a program run.
+/// A run of a statement: its index among the runs of the program.
 pub type RunId = usize;
 
-/// What bytes hold.
+/// The contents of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// Nothing: memory that is new, or a register that nothing has set.
+    /// Undefined: fresh memory, or a register that was not set.
     Nothing,
-    /// What the caller left there.
+    /// The caller's initial contents.
     Initial,
-    /// What a statement wrote into a memory.
+    /// The result of a run, written through this access.
     Written(RunId, usize),
-    /// Updates of one class, in any order, of what was there.
+    /// Updates of one class, in any order, applied to earlier contents.
     Updates { class: String, base: (ValueId, i128), by: BTreeSet<RunId> },
 }
 
@@ -23,7 +23,7 @@ pub type ValueId = u32;
 pub const NOTHING: ValueId = 0;
 pub const INITIAL: ValueId = 1;
 
-/// The values, each once.
+/// The distinct values.
 pub struct Values {
     pub list: Vec<Value>,
     ids: HashMap<Value, ValueId>,
@@ -46,7 +46,7 @@ impl Values {
         self.list.len() as ValueId - 1
     }
 
-    /// Returns the value that is left when updates of a class are taken away, and its origin.
+    /// Returns the value without the updates of a class, and its origin.
     pub fn without(&self, (value, origin): (ValueId, i128), class: &str) -> (ValueId, i128) {
         match &self.list[value as usize] {
             Value::Updates { class: of, base, .. } if of == class => (base.0, origin + base.1),
@@ -54,7 +54,7 @@ impl Values {
         }
     }
 
-    /// Returns the value after one more update.
+    /// Returns the value after another update.
     pub fn updated(&mut self, run: RunId, class: &str, origin: i128, old: (ValueId, i128)) -> ValueId {
         let (base, by) = match &self.list[old.0 as usize] {
             Value::Updates { class: of, base, by } if of == class => {
@@ -68,20 +68,20 @@ impl Values {
     }
 }
 
-/// Bytes that addresses count.
+/// An address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
     /// The device's addresses.
     Absolute,
-    /// A block whose address is not known.
+    /// A block with unknown address.
     Block(usize),
-    /// State.
+    /// State outside of memory.
     State(usize),
     /// A memory of its own, in an instance of a body.
     Own(usize, usize),
 }
 
-/// A range of bytes with one value. The memory that it was written through began at `origin`.
+/// A byte range with one value. `origin` is the start of the memory through which it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub lo: i128,

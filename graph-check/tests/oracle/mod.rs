@@ -1,10 +1,10 @@
-//! Runs the graphs of certificates, in many orders that they allow, and compares what is read with the program.
+//! Runs the graph of a certificate in many allowed orders, and compares all reads with the program.
 //!
-//! It takes nothing of the checker but its types. A node begins, waits, has the effects of its members in each block,
-//! and ends. An edge leads from an end to a begin; an early one from a begin to a begin, and from an end to where a
-//! node waits. Blocks and lanes are unordered. What an effect reads is known by who wrote it: wrong is an order in
-//! which that differs from the program, run one statement after another, or in which memory is used that is not
-//! there.
+//! It uses only the types of the checker. A node begins, stops waiting, applies the effects of its members in each
+//! block, and ends. A full edge leads from an end to a begin. An early edge leads from a begin to a begin, and from
+//! the end to the point where the node stops waiting. Blocks and lanes are unordered. Each byte carries the
+//! identity of its last writer. An order is wrong if a read sees a different writer than in the sequential program,
+//! or uses memory that does not exist at that time.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 mod events;
@@ -20,18 +20,19 @@ use events::{Events, What};
 use memory::{Bytes, INITIAL, NOTHING, Piece, RunId, Space, Value, Values};
 use touched::Part;
 
-/// How many orders are run.
+/// The number of orders to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// All orders, if they are not more.
+    /// Run all orders if there are at most this many.
     pub all: usize,
-    /// Directed ones otherwise, in which each effect in turn comes as early as the graph lets it: not more.
+    /// Otherwise, the maximum number of directed orders, each of which runs one effect as early as the graph
+    /// allows.
     pub directed: usize,
-    /// The most choices of what the device decides.
+    /// The maximum number of choices of the device's decisions.
     pub decisions: usize,
 }
 
-/// Returns what is wrong with the graph of a certificate, in one of the orders that were run, and their number.
+/// Runs the graph of a certificate. Returns the number of orders, or the first error.
 pub fn run(certificate: &Certificate, effort: Effort) -> Result<usize, String> {
     let parts: Vec<_> = certificate.plan.nodes.iter().map(|node| touched::parts(certificate, node)).collect();
     let mut count = 0;
@@ -51,7 +52,7 @@ pub fn run(certificate: &Certificate, effort: Effort) -> Result<usize, String> {
     Ok(count)
 }
 
-/// A read: the run, the access and the block. At the end, the memory of the caller.
+/// A read: run, access and block. At the end, a memory of the caller.
 type Reader = (RunId, usize, usize);
 
 const END: RunId = RunId::MAX;
@@ -60,27 +61,27 @@ struct Machine<'c> {
     certificate: &'c Certificate,
     events: &'c Events<'c>,
     parts: &'c [Vec<Vec<Vec<Part>>>],
-    /// True if what may write does.
+    /// True if each access that may write does write.
     may_writes: bool,
     values: Values,
-    /// What each read gets in the program.
+    /// The result of each read in the program.
     expected: HashMap<Reader, Vec<Piece>>,
-    /// Runs of which the first comes before the second.
+    /// Pairs of runs whose first must come before the second.
     ordered: Vec<(RunId, RunId)>,
 }
 
-/// The nodes that have run a member, and the times of the first and the last effect.
+/// The nodes that have run a member, and the times of the first and last effect.
 type Done = (BTreeSet<(usize, usize)>, usize, usize);
 
-/// The state while the graph runs.
+/// The state during a run of the graph.
 #[derive(Default)]
 struct State {
     bytes: Bytes,
     alive: Vec<bool>,
     taken_freed: Vec<bool>,
-    /// How many nodes have run a member of each run, and the times of its first and its last effect.
+    /// For each run, the nodes that have run a member of it, and the times of its first and last effect.
     done: HashMap<RunId, Done>,
-    /// The runs that have set registers, by node and block: what they wrote.
+    /// For each node and block, the runs that have set registers, and the accesses that they wrote through.
     registers: HashMap<(usize, usize, usize), Vec<(RunId, usize)>>,
 }
 
@@ -102,7 +103,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Runs the program, then the graph in many orders. Returns how many.
+    /// Runs the program, then the graph in many orders. Returns the number of orders.
     fn orders(&mut self, effort: Effort) -> Result<usize, String> {
         let first = self.events.schedule(None).ok_or("the edges make a circle")?;
         let sequence = self.sequence(&first);
@@ -126,7 +127,7 @@ impl<'c> Machine<'c> {
         Ok(count)
     }
 
-    /// Where a memory is in the program.
+    /// Returns the location of a memory in the program.
     fn home(&self, memory: usize, instance: usize) -> (Space, i128) {
         match self.certificate.source.memories[memory].origin {
             Origin::Operand(address) | Origin::Taken(address) => (Space::Absolute, address.into()),
@@ -135,7 +136,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// The members of runs, by their nodes: where a run has none, or several, each is one block.
+    /// Returns the blocks of each run. If a run has no node or several, each counts as one block.
     fn blocks(&self) -> HashMap<RunId, Vec<&'c Vec<Part>>> {
         let mut blocks: HashMap<RunId, Vec<&Vec<Part>>> = HashMap::new();
         for event in &self.events.list {
@@ -149,7 +150,7 @@ impl<'c> Machine<'c> {
         blocks
     }
 
-    /// Runs the statements one after another, and keeps what they read.
+    /// Runs the statements one after another and records their reads.
     fn program(&mut self, sequence: &[RunId]) {
         let blocks = self.blocks();
         let mut bytes = Bytes::default();
@@ -179,7 +180,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// The memories that somebody sees at the end.
+    /// Returns the memories that are visible at the end.
     fn outputs(&self) -> Vec<usize> {
         let memories = self.certificate.source.memories.iter().enumerate();
         let seen = memories.filter(|(_, memory)| match memory.origin {
@@ -193,7 +194,7 @@ impl<'c> Machine<'c> {
         &self.certificate.source.statements[self.events.runs[run].0].accesses[access].effect
     }
 
-    /// What a block reads through an access, in bytes of the memory; origins are relative to it.
+    /// Returns the pieces that a block reads through an access. Offsets and origins are relative to the memory.
     fn reads(&self, bytes: &Bytes, run: RunId, part: &Part, base: Option<(Space, i128)>) -> Vec<Piece> {
         let mut all = Vec::new();
         for &(lo, hi) in &part.reads {
@@ -235,7 +236,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Runs the graph in an order.
+    /// Runs the graph in one order.
     fn graph(&mut self, order: &[usize]) -> Result<(), String> {
         let plan = &self.certificate.plan;
         let mut state = State {
@@ -282,7 +283,7 @@ impl<'c> Machine<'c> {
         self.end(&state)
     }
 
-    /// Returns true if all nodes that run a statement have.
+    /// Returns true if all nodes that run a statement have ended.
     fn is_done(&self, state: &State, run: RunId) -> bool {
         let statement = self.events.runs[run].0;
         let of = |node: &cuweave_check::certificate::Node| match &node.work {
@@ -300,7 +301,7 @@ impl<'c> Machine<'c> {
         state.bytes.write(space, Piece { lo, hi: lo + bytes, value: NOTHING, origin: 0 });
     }
 
-    /// Where a memory is in the graph: `None` if it has no bytes.
+    /// Returns the location of a memory in the graph. `None` if it has no bytes.
     fn place(&self, state: &State, memory: usize) -> Result<Option<(Space, i128)>, String> {
         let name = &self.certificate.source.memories[memory].name;
         match (self.certificate.source.memories[memory].origin, self.certificate.plan.places[memory].at) {
@@ -321,7 +322,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// A block of a member has its effect.
+    /// Applies the effect of one block of a member.
     fn step(
         &mut self,
         state: &mut State,
@@ -366,7 +367,7 @@ impl<'c> Machine<'c> {
             };
             self.compare((run, part.access, block), &pieces)?;
         }
-        // What is left out is stored by a later member, which is assumed to write.
+        // An elided store is done by a later member, if accesses that may write do.
         let leaves_out = self.may_writes;
         let stored = |part: &&Part| !(leaves_out && member.left_out.contains(&part.access));
         for part in parts[node][position][block].iter().filter(stored) {
@@ -375,7 +376,7 @@ impl<'c> Machine<'c> {
         Ok(())
     }
 
-    /// What a read gets that registers serve: where members before it wrote.
+    /// Returns the pieces of a read that registers serve: the values that earlier members wrote.
     fn registers(
         &mut self,
         state: &State,
@@ -400,8 +401,8 @@ impl<'c> Machine<'c> {
                 bytes.write(space, piece);
             }
         }
-        // Registers hold what the listed writers wrote, or got where they only read. What none of them accessed is
-        // read from memory.
+        // A register holds the value that a listed writer wrote, or got if it only read. Bytes that no listed
+        // writer accessed come from memory.
         for (at, earlier) in members[..position].iter().enumerate() {
             let accesses = &self.certificate.source.statements[earlier.statement].accesses;
             let Some(parts) = self.parts[node][at].get(block) else { continue };
@@ -422,8 +423,8 @@ impl<'c> Machine<'c> {
         part.reads.iter().flat_map(|&(lo, hi)| bytes.read(space, lo, hi)).collect()
     }
 
-    /// Compares what is read with the program. A statement's own bytes, and what is nothing in the program, are not
-    /// compared.
+    /// Compares a read with the program. Bytes that the statement wrote itself and bytes that are undefined in the
+    /// program are skipped.
     fn compare(&self, reader: Reader, pieces: &[Piece]) -> Result<(), String> {
         let none = Vec::new();
         let expected = self.expected.get(&reader).unwrap_or(&none);
@@ -463,7 +464,8 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// All statements have run, in the user's order, all is freed, and what somebody sees is right.
+    /// Checks the final state: all statements have run in the user's order, everything is freed, and visible memory
+    /// is right.
     fn end(&self, state: &State) -> Result<(), String> {
         let source = &self.certificate.source;
         for &run in &self.events.sequence {
@@ -515,7 +517,7 @@ impl<'c> Machine<'c> {
     }
 }
 
-/// Returns pieces in bytes of a memory that begins at `base`; origins count from there.
+/// Makes pieces relative to a memory that begins at `base`.
 fn relative(mut pieces: Vec<Piece>, base: i128) -> Vec<Piece> {
     for piece in &mut pieces {
         let from = if piece.value == INITIAL || piece.value == NOTHING { 0 } else { base };

@@ -1,4 +1,4 @@
-//! The order of a program's statements, and what the user orders.
+//! The sequential order of a program's statements, and the order that the user demands.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::events::What;
 use super::memory::RunId;
 
 impl Machine<'_> {
-    /// The runs in the order of the program. Where the user orders statements: in one that the graph allows.
+    /// Returns the runs in program order. Where the user orders statements, the order is one that the graph allows.
     pub fn sequence(&self, schedule: &[usize]) -> Vec<RunId> {
         if self.certificate.source.regions.iter().all(|region| !region.explicit) {
             return self.events.sequence.clone();
@@ -40,7 +40,7 @@ impl Machine<'_> {
             .is_some_and(|&region| source.regions[region].explicit)
     }
 
-    /// The instance of a body around an instance.
+    /// Returns the instance of `body` around an instance.
     pub fn instance(&self, mut instance: usize, body: usize) -> usize {
         while self.events.instances[instance].0 > body {
             instance = self.events.instances[instance].1;
@@ -48,7 +48,7 @@ impl Machine<'_> {
         instance
     }
 
-    /// Two runs in one run of the innermost body around both.
+    /// Returns true if two runs are in the same run of the innermost body around both.
     fn together(&self, one: RunId, other: RunId) -> bool {
         let ((_, mut one), (_, mut other)) = (self.events.runs[one], self.events.runs[other]);
         let (mut inside, mut other_inside) = (None, None);
@@ -63,7 +63,8 @@ impl Machine<'_> {
         one == other
     }
 
-    /// Collects what comes before what. In a mixed program, conflicts that the program orders are in its order.
+    /// Collects the pairs that must be ordered. In a program with both kinds of order, conflicts that the program
+    /// orders keep its order.
     pub fn user_order(&mut self, sequence: &[RunId]) -> Result<(), String> {
         let source = &self.certificate.source;
         let mut pairs: Vec<(usize, usize)> = source.after.clone();
@@ -105,7 +106,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Two runs of one lane of a node, the first one first: each block orders them.
+    /// Returns true if both runs are in one lane of a node, the first one first, so that each block orders them.
     fn by_block(&self, one: RunId, other: RunId) -> bool {
         let (one, other) = (self.events.runs[one].0, self.events.runs[other].0);
         self.certificate.plan.nodes.iter().any(|node| {
@@ -116,7 +117,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Two statements whose accesses conflict.
+    /// Returns true if two statements have conflicting accesses.
     fn meet(&self, one: usize, other: usize) -> bool {
         let range = |access: &cuweave_check::certificate::Access| {
             let (space, base) = self.home(access.memory, 0);

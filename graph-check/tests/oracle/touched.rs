@@ -2,10 +2,10 @@
 
 use cuweave_check::certificate::{Access, Certificate, Member, Node, Span, Touches, Work};
 
-/// Ranges of bytes of a memory.
+/// Byte ranges of a memory.
 pub type Ranges = Vec<(i128, i128)>;
 
-/// What one block does through one access.
+/// The bytes that one block touches through one access.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub access: usize,
@@ -13,12 +13,13 @@ pub struct Part {
     pub writes: Ranges,
 }
 
-/// The most blocks of a node, and the most pieces of a span, that are looked at: the first and the last ones are
-/// among them.
+/// The maximum number of blocks of a node, and of pieces of a span, that are simulated. The first and the last ones
+/// are among them.
 const MAX_BLOCKS: usize = 12;
 const MAX_PIECES: u64 = 32;
 
-/// For each member of a node what each block does. A node of one member, or of one block, is one block.
+/// Returns the parts of each block, for each member of a node. A node with one member or one block counts as one
+/// block.
 pub fn parts(certificate: &Certificate, node: &Node) -> Vec<Vec<Vec<Part>>> {
     let Work::Run { members, .. } = &node.work else { return Vec::new() };
     let split = |lane: usize| {
@@ -97,7 +98,7 @@ fn pieces(span: &Span, block: [u64; 3]) -> Ranges {
     all
 }
 
-/// The blocks of a lane that are looked at.
+/// Returns the blocks of a lane that are simulated.
 fn blocks(lane: &[&Member]) -> Vec<[u64; 3]> {
     let mut marks: [Vec<u64>; 3] = [vec![0, 1], vec![0], vec![0]];
     let touches = lane.iter().flat_map(|member| &member.touches);

@@ -1,7 +1,9 @@
-//! The places of the boxes of a picture: bodies of conditions are boxes that hold boxes, and devices stand side by side.
+//! Places the boxes of a picture: the bodies of conditionals are boxes that contain boxes, and devices are side by
+//! side.
 //!
-//! No edge crosses the border of a body, so each body is a drawing of its own, and its statement a box of that size in the drawing
-//! around it. Bodies are drawn from the inside out, and placed from the outside in.
+//! No edge crosses the border of a body. So each body is drawn on its own, and its conditional is a box of that
+//! size in the drawing around it. Bodies are drawn from the inside out and placed from the outside in. See
+//! `coordinates` for the drawing of one body.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +13,12 @@ use super::coordinates::{Laid, lay_out};
 use super::folds::{End, View};
 use super::layers::Sketch;
 
-/// The room around what stands in a body, and the height of its head.
+/// The padding inside a body, and the height of its title.
 const PAD: f64 = 12.0;
-/// The room between the arms of a statement.
+/// The gap between the arms of a conditional.
 const ARMS: f64 = 14.0;
 
-/// The place of a rectangle: left, top, width, height.
+/// A rectangle: left, top, width, height.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Area {
     pub x: f64,
@@ -25,27 +27,27 @@ pub(super) struct Area {
     pub height: f64,
 }
 
-/// The places of everything in a picture.
+/// The positions of everything in a picture.
 pub(super) struct Placed {
     pub items: Vec<Area>,
     pub bodies: Vec<Area>,
-    /// The ways of the links; empty for those that lead back, and for those that are not drawn.
+    /// The routes of the links. Empty for links that lead back and for links that are not drawn.
     pub links: Vec<Vec<(f64, f64)>>,
-    /// The left and right ends of the devices.
+    /// The left and right borders of each device's column.
     pub devices: Vec<(f64, f64)>,
     pub size: (f64, f64),
 }
 
-/// The contents of a body, or of the graph outside of all bodies.
+/// The contents of a body, or of the graph outside all bodies.
 #[derive(Default)]
 struct Inside {
-    /// Boxes and conditional statements, in the order of their first nodes.
+    /// Boxes and conditionals, in the order of their first nodes.
     ends: Vec<End>,
     links: Vec<usize>,
     laid: Laid,
 }
 
-/// Places the boxes of a view, whose sizes are given. `slack` is that of each box ([`Sketch::slack`]).
+/// Places the boxes of a view. `sizes` and `slack` have an entry for each box; see [`Sketch::slack`].
 pub(super) fn place(
     view: &View,
     sizes: &[(f64, f64)],
@@ -72,7 +74,7 @@ pub(super) fn place(
         insides.entry(view.container(link.from)).or_default().links.push(at);
     }
     let arms = arms(view);
-    // The sizes of bodies: inner ones stand behind those around them.
+    // Inner bodies have higher indices than the bodies around them, so their sizes are known first.
     let mut of_bodies = vec![(0.0, 0.0); view.bodies.len()];
     let of_statement = |first: usize, of_bodies: &[(f64, f64)]| {
         let own = arms[&first].iter().map(|&arm: &usize| of_bodies[arm]);
@@ -124,7 +126,7 @@ pub(super) fn place(
     placed(view, sizes, &of_bodies, &insides, &arms, &heads)
 }
 
-/// Returns the arms of each conditional statement, by the first one.
+/// Returns the arms of each conditional, keyed by its first arm.
 fn arms(view: &View) -> BTreeMap<usize, Vec<usize>> {
     let mut arms: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, body) in view.bodies.iter().enumerate() {
@@ -136,8 +138,10 @@ fn arms(view: &View) -> BTreeMap<usize, Vec<usize>> {
 /// Widths and heights.
 type Sizes<'s> = &'s [(f64, f64)];
 
-/// Moves each drawing to its place in the one around it. `insides` are those of bodies, `arms` those of statements, by their
-/// first bodies, and `heads` the boxes of bodies' heads.
+/// Moves each drawing to its position in the drawing around it.
+///
+/// `insides` holds the drawing of each body, `arms` the arms of each conditional by its first arm, and `heads` the
+/// box of each body's conditional node.
 fn placed(
     view: &View,
     sizes: Sizes<'_>,

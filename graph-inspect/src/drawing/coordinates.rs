@@ -1,33 +1,33 @@
-//! The places of the boxes of a layered drawing, and the ways of its edges.
+//! Assigns coordinates to the boxes of a layered drawing, and routes its edges.
 //!
-//! Layers have their order; a box wants to stand at the mean of its neighbours in the layer above or below. Sweeps place each
-//! layer as near to that as the order and the widths allow, in the sense of least squares: an isotonic regression, by pooling
-//! neighbours that would overlap.
+//! The order within layers is given. Each box should be at the mean of its neighbours in the layer above or below.
+//! Sweeps place each layer as close to that as order and widths allow, in the least-squares sense: isotonic
+//! regression by pooling adjacent violators.
 
 use cuweave_core::picture::count;
 
 use super::layers::{Layered, Sketch, mean};
 
-/// The room between boxes of a layer, and between layers.
+/// The gap between boxes of a layer, and between layers.
 const BESIDE: f64 = 18.0;
 const BETWEEN: f64 = 34.0;
-/// The room between bands.
+/// The gap between bands.
 const BANDS: f64 = 28.0;
 /// The number of sweeps.
 const SWEEPS: usize = 24;
-/// The most room between the ends of edges at a box.
+/// The maximum distance between the ends of edges at a box.
 const PORTS: f64 = 16.0;
 
-/// A drawing: the least coordinates are 0.
+/// A finished drawing. The smallest coordinates are 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Laid {
-    /// The left upper corners of the boxes.
+    /// The upper left corners of the boxes.
     pub at: Vec<(f64, f64)>,
-    /// The ways of the edges, from above; empty for those that are not drawn.
+    /// The routes of the edges, from the top. Empty for edges that are not drawn.
     pub routes: Vec<Vec<(f64, f64)>>,
     /// Width and height.
     pub size: (f64, f64),
-    /// The left and right ends of the bands.
+    /// The left and right borders of the bands.
     pub bands: Vec<(f64, f64)>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn lay_out(sketch: &Sketch) -> Laid {
     Laid { at, routes, size: (left - BANDS, bottom), bands: ends }
 }
 
-/// Returns the tops and heights of layers.
+/// Returns the tops and heights of the layers.
 fn rows(sketch: &Sketch, layered: &Layered) -> (Vec<f64>, Vec<f64>) {
     let height = |layer: &Vec<usize>| {
         let boxes = layer.iter().filter(|&&at| at < sketch.sizes.len());
@@ -78,7 +78,7 @@ fn rows(sketch: &Sketch, layered: &Layered) -> (Vec<f64>, Vec<f64>) {
     (tops, heights)
 }
 
-/// Sets the middles of the vertices of a band, whose least left end becomes `left`. Returns its width.
+/// Sets the centres of the vertices of a band whose left border is `left`. Returns the width of the band.
 fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> f64 {
     let vertices = &layered.vertices;
     for layer in layers {
@@ -93,7 +93,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
         vertex.above.iter().chain(&vertex.below).any(|&other| vertices[other].band == vertex.band)
     };
     for sweep in 0..SWEEPS {
-        // Boxes without neighbours in the band stand in the middle of those that have some.
+        // Boxes without neighbours in the band go to the middle of those that have some.
         let middle = mean(layers.iter().flatten().filter(|&&at| joined(at)).map(|&at| x[at]));
         for step in 0..layers.len() {
             let at = if sweep.is_multiple_of(2) { step } else { layers.len() - 1 - step };
@@ -110,14 +110,15 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
     most - least
 }
 
-/// The place that a box wants, and how much it does.
+/// The wanted position of a box, and the weight of that wish.
 #[derive(Clone, Copy)]
 struct WantedPlace {
     place: f64,
     weight: f64,
 }
 
-/// Moves a layer towards its neighbours: those of the layer before in the sweep, and in the last sweeps those of both.
+/// Moves the boxes of a layer towards their neighbours in the previous layer of the sweep. The last sweeps use both
+/// layers.
 fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middle: Option<f64>) {
     let vertices = &layered.vertices;
     let both = sweep + 4 >= SWEEPS;
@@ -127,7 +128,8 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
         let vertex = &vertices[at];
         let above = vertex.above.iter().filter(|_| down);
         let neighbours = above.chain(vertex.below.iter().filter(|_| up));
-        // Points of one edge pull each other hardest: long edges become straight. What stands beside the way pulls least.
+        // Points of one edge attract each other most, which makes long edges straight. Light vertices attract
+        // least.
         let pull = |other: usize| {
             let beside = vertices[other].is_light && !vertex.is_light;
             match (vertex.is_point, vertices[other].is_point) {
@@ -140,7 +142,7 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
         let own = neighbours.filter(|&&other| vertices[other].band == vertex.band);
         let (sum, weight) = own
             .fold((0.0, 0.0), |(sum, weight), &other| (sum + pull(other) * x[other], weight + pull(other)));
-        // Where there is no room for two, what is light gives way.
+        // Light vertices give way where there is not enough room.
         let own = if vertex.is_light { 0.05 * weight } else { weight };
         wanted.push(match weight > 0.0 {
             true => WantedPlace { place: sum / weight, weight: own },
@@ -157,8 +159,8 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
     }
 }
 
-/// Returns places in ascending order, at least the gaps apart, of which the weighted sum of squared distances to the wanted places
-/// is least. O(n).
+/// Returns ascending positions that are at least `gaps` apart and minimise the weighted sum of squared distances to
+/// the wanted positions. O(n).
 fn separated(wanted: &[WantedPlace], gaps: &[f64]) -> Vec<f64> {
     let mut offsets = vec![0.0];
     let mut offset = 0.0;
@@ -166,7 +168,7 @@ fn separated(wanted: &[WantedPlace], gaps: &[f64]) -> Vec<f64> {
         offset += gap;
         offsets.push(offset);
     }
-    // Each block has a mean, a weight and a number of places.
+    // Each block has a mean, a weight and a number of positions.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for (WantedPlace { place, weight }, offset) in wanted.iter().zip(&offsets) {
         let mut block = (place - offset, *weight, 1);
@@ -184,7 +186,7 @@ fn separated(wanted: &[WantedPlace], gaps: &[f64]) -> Vec<f64> {
     means.zip(offsets).map(|(mean, offset)| mean + offset).collect()
 }
 
-/// Returns the ways of the edges.
+/// Returns the routes of the edges.
 fn routes(
     sketch: &Sketch,
     layered: &Layered,
@@ -217,7 +219,8 @@ fn routes(
     sketch.edges.iter().zip(&layered.points).map(way).collect()
 }
 
-/// Returns where an edge leaves a box, or reaches it: in the order of its neighbours.
+/// Returns the horizontal position at which an edge leaves or reaches a box. The ends are in the order of the
+/// neighbours.
 fn port(layered: &Layered, sketch: &Sketch, x: &[f64], at: usize, next: usize, leaves: bool) -> f64 {
     let vertex = &layered.vertices[at];
     let list = if leaves { &vertex.below } else { &vertex.above };
@@ -237,7 +240,7 @@ mod tests {
         let wanted = |place, weight| WantedPlace { place, weight };
         let places = separated(&[wanted(5.0, 1.0), wanted(5.0, 1.0), wanted(100.0, 1.0)], &[10.0, 10.0]);
         assert_eq!(places, [0.0, 10.0, 100.0]);
-        // The heavier one stays.
+        // The heavier box stays where it is.
         let places = separated(&[wanted(5.0, 3.0), wanted(5.0, 1.0)], &[8.0]);
         assert_eq!(places, [3.0, 11.0]);
         assert!(separated(&[], &[]).is_empty());

@@ -1,4 +1,4 @@
-//! The data that the script of a page reads, as JSON.
+//! The JSON data that the script of a page reads.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use super::scene::Scene;
 use super::statements::Lines;
 use super::svg::{Times, because, time};
 
-/// The most members of a box that are listed.
+/// The maximum number of members that are listed for a box.
 const MOST_MEMBERS: usize = 24;
 
-/// Returns the text of the data: the buffers, and for each drawing its boxes and edges.
+/// Returns the JSON text: the buffers, and the boxes and edges of each drawing.
 pub(super) fn data(scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lines<'_>) -> String {
     let buffers: Vec<Value> = scene.program.buffers.ids().map(|id| buffer(scene, id)).collect();
     let view = |view: &View| {
@@ -35,7 +35,7 @@ pub(super) fn data(scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lin
     in_a_script(&json!({"buffers": buffers, "views": views}).to_string())
 }
 
-/// Returns the heads of the bodies of each statement.
+/// Returns the conditional nodes of each conditional, as boxes, by its first body.
 fn heads(view: &View) -> Vec<Vec<usize>> {
     let mut heads: Vec<Vec<usize>> = vec![Vec::new(); view.bodies.len()];
     for (at, item) in view.items.iter().enumerate() {
@@ -46,7 +46,7 @@ fn heads(view: &View) -> Vec<Vec<usize>> {
     heads
 }
 
-/// Returns the boxes of an end of an edge.
+/// Returns the boxes at an end of an edge.
 fn ends(heads: &[Vec<usize>], end: End) -> Vec<usize> {
     match end {
         End::Item(item) => vec![item],
@@ -109,12 +109,12 @@ fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lin
     })
 }
 
-/// Returns a text without what is not seen: control characters and those that turn the direction of text.
+/// Removes invisible characters from a text: control characters and those that change the text's direction.
 fn visible(text: &str) -> String {
     text.chars().filter(|&c| !c.is_control() && !is_direction(c)).collect()
 }
 
-/// Returns a JSON text that neither ends a script nor begins a comment where it stands in HTML.
+/// Escapes a JSON text so that it neither ends the script element nor begins a comment in HTML.
 fn in_a_script(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

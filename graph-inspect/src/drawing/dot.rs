@@ -1,4 +1,4 @@
-//! A graph in the DOT language.
+//! The graph in the DOT language of Graphviz.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,15 +12,16 @@ use cuweave_core::scopes::{ScopeId, Scopes};
 use super::reasons::Why;
 use super::scene::{Edge, Pictured, Scene};
 
-/// The most buffers that an edge names.
+/// The maximum number of buffers in the label of an edge.
 const MOST_BUFFERS: usize = 2;
-/// The most members of a node that are named.
+/// The maximum number of members that are named in a node.
 const MOST_MEMBERS: usize = 6;
-/// The colours of the devices' clusters, by the names of X11.
+/// The colours of the devices' clusters, by their X11 names.
 const CLUSTERS: [&str; 4] = ["azure", "honeydew", "seashell", "lavender"];
 
-/// Returns one node for each operation, one arrow for each edge with the buffers that it is there for, one box for each body of a
-/// conditional node and for each of several devices, and a legend.
+/// Returns the graph in DOT. It has a node for each operation and an arrow for each edge, labelled with the buffers
+/// that cause it. Each body of a conditional is a cluster, and so is each device if there are several. A legend
+/// explains the colours.
 pub fn dot(pictured: &Pictured<'_>) -> String {
     let scopes = Scopes::of(pictured.program);
     let scene = Scene::of(pictured, &scopes);
@@ -53,7 +54,7 @@ fn node(scene: &Scene<'_>, operation: &Operation) -> String {
     for &source in operation.sources.iter().take(MOST_MEMBERS) {
         let (file, line) = scene.place(source);
         lines.push(match chain {
-            // Fused launches are of different kernels.
+            // The members of a fused launch have different kernels.
             Some(_) => format!("{} {file}:{line}", scene.program.statements[source].name),
             None => format!("{file}:{line}"),
         });
@@ -69,12 +70,12 @@ fn node(scene: &Scene<'_>, operation: &Operation) -> String {
 
 fn arrow(scene: &Scene<'_>, edge: &Edge) -> String {
     let mut text = String::new();
-    // An alloc and a free have the names of their memory.
+    // The name of an alloc or free node already names its memory.
     let memory = [edge.from, edge.to].into_iter().find(|&at| scene.operations.list[at].what.is_memory());
     let because = scene.because(&edge.why, MOST_BUFFERS);
     let said = memory.is_some_and(|at| scene.operations.list[at].name.ends_with(&because));
     if !because.is_empty() && !said {
-        // Graphviz puts the text on the arrow without a space in front.
+        // Graphviz does not leave a gap between an arrow and its label.
         let _ = write!(text, "label={} ", quoted(&format!(" {because}")));
         let all = scene.because(&edge.why, 12);
         if all != because {
@@ -94,7 +95,7 @@ fn arrow(scene: &Scene<'_>, edge: &Edge) -> String {
     text
 }
 
-/// Returns the nodes of each level side by side.
+/// Puts the nodes of each level side by side.
 fn ranks(scene: &Scene<'_>) -> String {
     let mut levels: BTreeMap<usize, Vec<OperationId>> = BTreeMap::new();
     for (at, level) in scene.levels().enumerate() {
@@ -110,7 +111,7 @@ fn ranks(scene: &Scene<'_>) -> String {
     text
 }
 
-/// Returns a cluster for each of several devices, and in it one for each body, inside the one around it.
+/// Returns a cluster for each device if there are several, which contains the nested clusters of the bodies.
 fn clusters(scene: &Scene<'_>) -> String {
     let scopes = scene.scopes;
     let mut nodes: Vector<ScopeId, String> = Vector::filled(String::new(), scopes.list.len());
@@ -121,7 +122,7 @@ fn clusters(scene: &Scene<'_>) -> String {
             None => devices.entry(operation.device).or_default().push_str(&format!("{at}; ")),
         }
     }
-    // Inner bodies stand behind those around them.
+    // Inner bodies have higher indices than the bodies around them.
     for (body, scope) in scopes.list.enumerate().rev() {
         let label = quoted(&scopes.name(scene.program, body));
         let own = std::mem::take(&mut nodes[body]);
@@ -141,7 +142,8 @@ fn clusters(scene: &Scene<'_>) -> String {
         let colour = CLUSTERS[device.index() % CLUSTERS.len()];
         match scene.several_devices {
             true => format!(
-                "subgraph cluster_device_{device} {{ label=\"device {device}\" style=filled color={colour} fillcolor={colour} \
+                "subgraph cluster_device_{device} {{ label=\"device {device}\" style=filled color={colour} \
+                 fillcolor={colour} \
                  fontname=Courier {own}}}\n"
             ),
             false => own,
@@ -150,7 +152,7 @@ fn clusters(scene: &Scene<'_>) -> String {
     devices.into_iter().map(cluster).collect()
 }
 
-/// Returns a table of the colours of nodes and of the forms of edges that the picture has.
+/// Returns a table of the node colours and edge styles that occur in the picture.
 fn legend(scene: &Scene<'_>) -> String {
     let kinds: BTreeSet<(&str, &str)> = scene
         .operations
@@ -187,7 +189,7 @@ fn legend(scene: &Scene<'_>) -> String {
     )
 }
 
-/// Returns a string of the language: without the characters that change lines, directions or the terminal.
+/// Quotes a string for DOT, without characters that change the line, the text's direction or the terminal's state.
 fn quoted(text: &str) -> String {
     let plain = text.chars().filter(|&c| c == '\n' || !(c.is_control() || is_direction(c)));
     let plain: String = plain.collect();

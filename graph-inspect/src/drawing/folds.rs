@@ -1,4 +1,4 @@
-//! The boxes of a picture: a node each, or one for the nodes that differ in the indices and turns of loops alone.
+//! The boxes of a picture: one for each node, or one for all nodes that differ only in loop indices.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use cuweave_core::scopes::ScopeId;
 
 use super::scene::Scene;
 
-/// The most boxes of a picture: the first ones.
+/// The maximum number of boxes. The first ones are drawn.
 const MOST_BOXES: usize = 1500;
 
-/// A box: a node, or several.
+/// A box, which stands for one or more nodes.
 pub(super) struct Item {
-    /// The nodes, in their order.
+    /// The nodes, in ascending order.
     pub nodes: Vec<OperationId>,
-    /// The body that it stands in; for the head of a body, that body.
+    /// The body that contains it. For the head of a body, that body.
     pub body: Option<usize>,
-    /// True for a conditional node: the head of its body.
+    /// True for a conditional node, which is the head of its body.
     pub is_head: bool,
     pub device: Device,
 }
 
-/// A body of a conditional statement, or those of one statement in several turns.
+/// A body of a conditional, or the bodies of one conditional in several loop iterations.
 pub(super) struct Body {
     pub name: String,
     /// The body around it.
     pub parent: Option<usize>,
-    /// The first arm of its statement: itself, if it is that.
+    /// The first arm of the same conditional; its own index for the first arm.
     pub first: usize,
 }
 
@@ -37,20 +37,20 @@ pub(super) struct Body {
 pub(super) struct Link {
     pub from: End,
     pub to: End,
-    /// Indices of the edges of the scene.
+    /// Indices into the edges of the scene.
     pub edges: Vec<usize>,
-    /// True if they lead to a later turn.
+    /// True if they lead to a later loop iteration, that is, upwards in the picture.
     pub back: bool,
 }
 
-/// An end of an edge: a box, or a conditional statement by its first arm.
+/// An end of a link: a box, or a conditional, identified by its first arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum End {
     Item(usize),
     Body(usize),
 }
 
-/// The boxes of a picture.
+/// The boxes and links of a picture.
 pub(super) struct View {
     pub items: Vec<Item>,
     pub bodies: Vec<Body>,
@@ -59,11 +59,12 @@ pub(super) struct View {
     pub left_out: usize,
 }
 
-/// The identity of a box among those of loops.
+/// The identity of a box when loops are folded.
 type Key<'s> = (Option<usize>, bool, Device, &'static str, &'s str, u32, String);
 
 impl View {
-    /// Returns the boxes, with the nodes of loops as one if `folds`. O(nodes + edges).
+    /// Returns the boxes and links. If `folds`, nodes that differ only in loop indices share a box. O(nodes +
+    /// edges).
     pub fn of(scene: &Scene<'_>, folds: bool) -> View {
         let (bodies, body_of) = bodies(scene, folds);
         let mut view = View { items: Vec::new(), bodies, links: Vec::new(), left_out: 0 };
@@ -72,7 +73,7 @@ impl View {
         for (at, operation) in scene.operations.list.enumerate() {
             let bordered = operation.sources.first().and_then(|&source| scene.scopes.bordered(source));
             let own = bordered.map(|scope| body_of[scope]);
-            // Edges lead to conditional statements as a whole.
+            // Edges lead to a conditional as a whole.
             end_of[at] = own.map(|own| End::Body(view.bodies[own].first));
             if scene.is_join(operation) {
                 continue;
@@ -104,7 +105,7 @@ impl View {
         view
     }
 
-    /// Adds the edges between boxes, those of one pair as one.
+    /// Adds a link for each pair of boxes that has edges.
     fn link(&mut self, scene: &Scene<'_>, end_of: &Vector<OperationId, Option<End>>) {
         let mut first: BTreeMap<End, OperationId> = BTreeMap::new();
         for (at, end) in end_of.enumerate() {
@@ -116,10 +117,10 @@ impl View {
         for (at, edge) in scene.edges.iter().enumerate() {
             let (Some(from), Some(to)) = (end_of[edge.from], end_of[edge.to]) else { continue };
             if self.container(from) != self.container(to) {
-                // The head of a body stands above what is in it.
+                // The head of a body is above its contents anyway.
                 continue;
             }
-            // Of a statement that follows itself from turn to turn, the box says how often it stands there.
+            // A folded conditional that follows itself needs no edge: its box says how often it occurs.
             let inner = from == to && matches!(from, End::Body(_));
             if inner {
                 continue;
@@ -132,7 +133,7 @@ impl View {
         }
     }
 
-    /// Returns the body that an end of an edge stands in.
+    /// Returns the body that contains an end of a link.
     pub fn container(&self, end: End) -> Option<usize> {
         match end {
             End::Item(item) => self.items[item].body,
@@ -151,10 +152,10 @@ fn key<'s>(scene: &Scene<'s>, operation: &Operation, item: &Item) -> Key<'s> {
     (item.body, item.is_head, item.device, scene.kind(operation), file, line, folded(&operation.name))
 }
 
-/// The identity of a body among those of loops: the body around it, its name, its line and arm; and its scope, if none are one.
+/// The identity of a body when loops are folded: its parent, name, line and arm. Without folding, also its scope.
 type BodyKey = (Option<usize>, String, u32, u32, Option<ScopeId>);
 
-/// Returns the bodies, and the one of each scope.
+/// Returns the bodies, and the index of the body of each scope.
 fn bodies(scene: &Scene<'_>, folds: bool) -> (Vec<Body>, Vector<ScopeId, usize>) {
     let mut list: Vec<Body> = Vec::new();
     let mut of: Vector<ScopeId, usize> = Vector::filled(0, scene.scopes.list.len());
@@ -177,7 +178,8 @@ fn bodies(scene: &Scene<'_>, folds: bool) -> (Vec<Body>, Vector<ScopeId, usize>)
     (list, of)
 }
 
-/// Returns the buffers that the nodes of a box access, sorted, each with true if one of them writes it.
+/// Returns the buffers that the nodes of a box access, sorted. Each is paired with true if one of the nodes writes
+/// it.
 pub(super) fn buffers(scene: &Scene<'_>, item: &Item) -> Vec<(BufferId, bool)> {
     let mut found: BTreeMap<BufferId, bool> = BTreeMap::new();
     for &node in &item.nodes {
@@ -188,7 +190,7 @@ pub(super) fn buffers(scene: &Scene<'_>, item: &Item) -> Vec<(BufferId, bool)> {
     found.into_iter().collect()
 }
 
-/// Returns the number of a box's first node.
+/// Returns the index of a box's first node.
 pub(super) fn first(item: &Item) -> usize {
     item.nodes.first().map_or(0, |node| node.index())
 }

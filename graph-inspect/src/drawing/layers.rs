@@ -1,33 +1,37 @@
-//! A layered drawing of a directed graph without cycles, after Sugiyama, Tagawa and Toda (1981): boxes in layers by their depth,
-//! long edges through a point in each layer between, and in each layer an order with few crossings, found by sweeps of barycentres.
+//! Assigns the boxes of a directed acyclic graph to layers and orders the boxes within each layer.
+//!
+//! After Sugiyama, Tagawa and Toda (1981): the layer of a box is its depth, a long edge passes a point in each
+//! layer between its ends, and barycentre sweeps look for an order with few crossings. `coordinates` continues from
+//! here.
 
-/// The most points of long edges. Edges beyond are drawn straight.
+/// The maximum number of points of long edges. Further edges are drawn as straight lines.
 const MOST_POINTS: usize = 6000;
-/// The most layers between the ends of an edge of memory that is drawn.
+/// The maximum number of layers that a drawn edge of a memory node spans.
 const FAR: usize = 6;
-/// The number of sweeps, down and up.
+/// The number of sweeps in each direction.
 const SWEEPS: usize = 10;
 
-/// The boxes and edges to be drawn.
+/// The input of a drawing: boxes and edges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sketch {
-    /// The widths and heights of boxes.
+    /// The width and height of each box.
     pub sizes: Vec<(f64, f64)>,
-    /// The band of each box: bands stand side by side, in ascending order.
+    /// The band of each box. Bands are side by side, in ascending order.
     pub bands: Vec<usize>,
-    /// The edges, each from a box to one of a higher number.
+    /// The edges. Invariant: each leads to a box with a higher index.
     pub edges: Vec<(usize, usize)>,
-    /// For each box, the least number of layers that it moves down to stand in front of what needs it; 0 for boxes that do not.
+    /// For each box, the minimum number of layers that it must be able to move down before it moves to the layer
+    /// above its first user. 0 for boxes that never move.
     pub slack: Vec<usize>,
 }
 
 impl Sketch {
-    /// Returns true for an edge from or to a box that moves down by any number of layers: a memory node.
+    /// Returns true if one end is a memory node: such a box moves down by any number of layers.
     fn is_memory(&self, from: usize, to: usize) -> bool {
         self.slack[from] == 1 || self.slack[to] == 1
     }
 
-    /// Returns true for an edge that is not drawn: its ends, of which one is a memory node, are far apart.
+    /// Returns true if the edge is not drawn: one end is a memory node, and the ends are far apart.
     pub fn is_far(&self, from: usize, to: usize, layered: &Layered) -> bool {
         let layer = |one: usize| layered.vertices[one].layer;
         self.is_memory(from, to) && layer(to) > layer(from) + 1 + FAR
@@ -42,9 +46,9 @@ pub(super) struct Vertex {
     pub band: usize,
     /// True for a point of a long edge.
     pub is_point: bool,
-    /// True for a box that moves down, and for the points of its edges: what comes after it stands below others.
+    /// True for a box that moves down and for the points of its edges. Light vertices give way to others.
     pub is_light: bool,
-    /// The neighbours in the layer above, and in that below.
+    /// The neighbours in the layer above and in the layer below.
     pub above: Vec<usize>,
     pub below: Vec<usize>,
 }
@@ -55,12 +59,13 @@ pub(super) struct Layered {
     pub vertices: Vec<Vertex>,
     /// The vertices of each layer, from left to right.
     pub layers: Vec<Vec<usize>>,
-    /// The points that each edge passes, from above; `None` for an edge that passes none, or is not drawn.
+    /// The points that each edge passes, from the top. `None` for an edge that is drawn straight or not at all.
     pub points: Vec<Option<Vec<usize>>>,
 }
 
 impl Layered {
-    /// Places the boxes of a sketch in layers. O((boxes + edges + points) log) a sweep.
+    /// Assigns the boxes of a sketch to layers and orders each layer. A sweep takes O(n log n) for n boxes, edges
+    /// and points.
     pub fn of(sketch: &Sketch) -> Layered {
         let (depth, is_light) = depths(sketch);
         let mut layered = Layered::default();
@@ -69,7 +74,7 @@ impl Layered {
             let (above, below) = (Vec::new(), Vec::new());
             layered.add(Vertex { layer, width, band, is_point: false, is_light, above, below });
         }
-        // The edges of a box share their points.
+        // Edges that leave the same box share their points.
         let mut chains: Vec<Vec<usize>> = vec![Vec::new(); depth.len()];
         for &(from, to) in &sketch.edges {
             let between = depth[to].saturating_sub(depth[from] + 1);
@@ -106,8 +111,8 @@ impl Layered {
         layered
     }
 
-    /// Makes boxes light whose neighbours on one side are all in other bands. Such a box beside a chain would otherwise move the chain
-    /// aside at each of its steps.
+    /// Makes vertices light if all neighbours on one side are in other bands. Otherwise, such a vertex beside a
+    /// chain would push the chain aside at each step.
     fn lighten(&mut self) {
         let leaves_on = |vertices: &[Vertex], at: usize, list: &[usize]| {
             !list.is_empty() && list.iter().all(|&other| vertices[other].band != vertices[at].band)
@@ -137,7 +142,7 @@ impl Layered {
         }
     }
 
-    /// Orders the layers, and keeps the order of the fewest crossings.
+    /// Orders the layers, and keeps the order with the fewest crossings.
     fn sweep(&mut self) {
         for layer in &mut self.layers {
             let vertices = &self.vertices;
@@ -174,7 +179,7 @@ impl Layered {
         self.layers = best.1;
     }
 
-    /// Returns the number of crossings between neighbouring layers.
+    /// Returns the number of crossings between adjacent layers.
     fn crossings(&self, places: &[f64]) -> usize {
         let mut sum = 0;
         for layer in &self.layers {
@@ -190,7 +195,7 @@ impl Layered {
     }
 }
 
-/// Sets the places of a layer's vertices.
+/// Numbers the vertices of a layer by their positions in it.
 fn number(layer: &[usize], places: &mut [f64]) {
     let mut place = 0.0;
     for &at in layer {
@@ -199,7 +204,7 @@ fn number(layer: &[usize], places: &mut [f64]) {
     }
 }
 
-/// Returns the layer of each box, below all that it comes after, and true for those that moved down.
+/// Returns the layer of each box, which is below all of its predecessors, and true for each box that moved down.
 fn depths(sketch: &Sketch) -> (Vec<usize>, Vec<bool>) {
     let mut depth = vec![0_usize; sketch.sizes.len()];
     let mut edges = sketch.edges.clone();
@@ -221,13 +226,13 @@ fn depths(sketch: &Sketch) -> (Vec<usize>, Vec<bool>) {
     (depth, moved)
 }
 
-/// Returns the mean; `None` of nothing.
+/// Returns the mean, or `None` for no numbers.
 pub(super) fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = numbers.fold((0.0, 0.0), |(sum, count), number| (sum + number, count + 1.0));
     (count > 0.0).then(|| sum / count)
 }
 
-/// Sorts numbers and returns how many pairs stood in the wrong order. O(n log n).
+/// Sorts the numbers and returns the number of pairs that were out of order. O(n log n).
 fn inversions(list: &mut [f64]) -> usize {
     let mut merged = list.to_vec();
     let (mut width, mut count) = (1, 0);
@@ -285,7 +290,7 @@ mod tests {
 
     #[test]
     fn crossings_that_an_order_avoids_are_gone() {
-        // Pairs that cross as they are numbered.
+        // In the order of their numbers, all of these edges cross.
         let layered = Layered::of(&sketch(8, &[(0, 7), (1, 6), (2, 5), (3, 4)]));
         let mut places = vec![0.0; 8];
         layered.layers.iter().for_each(|layer| number(layer, &mut places));
@@ -300,7 +305,7 @@ mod tests {
         assert_eq!(depths(&sketch).0, [1, 0, 1, 2, 3]);
         sketch.slack[0] = 2;
         assert_eq!(depths(&sketch).0, [0, 0, 1, 2, 3]);
-        // The boxes in front of one that moved move with it.
+        // A predecessor of a box that moved down moves down, too.
         sketch.edges = vec![(0, 1), (1, 4), (2, 3), (3, 4)];
         sketch.slack = vec![1, 1, 0, 0, 0];
         assert_eq!(depths(&sketch), (vec![0, 1, 0, 1, 2], vec![false; 5]));

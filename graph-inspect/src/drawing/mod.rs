@@ -1,10 +1,10 @@
-//! Pictures of a graph: in the DOT language, as an SVG, and in a page with everything that is known of the graph.
+//! Pictures of a graph: as DOT, as an SVG, and in an HTML page that shows all that is known of the graph.
 //!
-//! - `reasons`: the buffers that an edge is there for; `scene`: the nodes, edges and bodies of a picture;
-//! - `dot`: the DOT language;
-//! - `folds`: the nodes of loops as one; `layers`, `coordinates`: a layered drawing of boxes and edges; `blocks`: one with bodies and
-//!   devices; `svg`, `ways`: its elements;
-//! - `statements`: the lines of the source; `data`: what the script of a page reads; `page`: the page.
+//! - `scene`: the nodes, edges and bodies of a picture; `reasons`: the buffers that cause an edge.
+//! - `dot`: the output in the DOT language.
+//! - `folds`: merges the nodes of loops into boxes; `layers` and `coordinates`: a layered drawing of boxes and
+//!   edges; `blocks`: a drawing with nested bodies and several devices; `svg` and `ways`: its SVG elements.
+//! - `statements`: the lines of the source; `data`: the JSON that the script of a page reads; `page`: the page.
 
 mod blocks;
 mod coordinates;

@@ -1,8 +1,8 @@
-//! A page with everything that is known of a graph: one HTML text without references to anything outside of it.
+//! A self-contained HTML page with everything that is known of a graph.
 //!
-//! The pictures are drawn here. The script shows what belongs to a box that is pointed to or chosen: its buffers in the picture of
-//! the memory, its lines in the list of statements, and its edges. All that comes from the user's program stands as text, in markup or
-//! in a JSON text that the script reads.
+//! The pictures are drawn here. The script highlights what belongs to the selected box: its buffers in the memory
+//! picture, its lines in the list of statements, and its edges. All text from the user's program is escaped, either
+//! as markup or in the JSON data that the script reads.
 
 use std::fmt::Write;
 
@@ -20,12 +20,12 @@ use super::scene::{Pictured, Scene};
 use super::statements::{Lines, lines};
 use super::svg::{Timed, Times, draw};
 
-/// The look of a page, and its behaviour.
+/// The style sheet and the script of a page.
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
-/// Graphs of more nodes are drawn folded alone.
+/// Larger graphs are only drawn with loops folded.
 const MOST_NODES: usize = 600;
-/// Graphs of more nodes are shown folded first.
+/// Larger graphs are first shown with loops folded.
 const MANY: usize = 120;
 
 /// The input of a page.
@@ -35,7 +35,7 @@ pub struct PageSubject<'g> {
     pub pictured: Pictured<'g>,
     /// The report.
     pub report: &'g Report,
-    /// The picture of the memory.
+    /// The picture of the memory, as SVG.
     pub memory: &'g str,
     /// The profile, if the page shows one.
     pub profile: Option<&'g Profile>,
@@ -63,12 +63,12 @@ pub fn page(subject: &PageSubject<'_>) -> String {
     page
 }
 
-/// Returns the report with each of its lines as markup.
+/// Returns the lines of the report as markup.
 fn lines_of(report: &Report) -> String {
     report.all().to_string().lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the drawings of a graph: with each node, if there are few, and with those of loops as one, if there are many.
+/// Returns the drawings of a graph: unfolded if the graph is small enough, and folded if it is large.
 fn views(scene: &Scene<'_>) -> Vec<View> {
     let nodes = scene.operations.list.len();
     let folded = (nodes > MANY).then(|| View::of(scene, true)).filter(View::is_folded);
@@ -76,7 +76,7 @@ fn views(scene: &Scene<'_>) -> Vec<View> {
     folded.into_iter().chain(whole).collect()
 }
 
-/// Returns the times of the nodes; nothing if the profile is one of another graph.
+/// Returns the times of the nodes. Empty if the profile is of another graph.
 fn times(scene: &Scene<'_>, profile: &Profile) -> Times {
     let mut entries = profile.entries.iter();
     let mut times = Vec::with_capacity(scene.operations.list.len());
@@ -128,7 +128,8 @@ fn head(scene: &Scene<'_>, report: &Report, profile: Option<&Profile>) -> String
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          script-src 'unsafe-inline'\">\n\
-         <style>\n{STYLE}@media (prefers-color-scheme: dark){{{}}}\n</style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n\
+         <style>\n{STYLE}@media (prefers-color-scheme: dark){{{}}}\n</style>\n</head>\n<body>\n\
+         <header>\n<h1>{name}</h1>\n\
          <p>{}</p>\n<nav aria-label=\"sections\">{}</nav>\n</header>\n<main>\n",
         colours,
         facts.join(" · "),

@@ -1,4 +1,4 @@
-//! The reason of each edge: the buffers whose accesses order its two operations.
+//! The reason for each edge: the buffers whose accesses order its two operations, or another cause.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,26 @@ use cuweave_core::ir::{BufferId, DimId, Kind, Mode, Program, StatementId};
 use cuweave_core::operation::{Operation, OperationId, Operations, Place, What};
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-/// A reason that one operation comes after another.
+/// A reason why one operation comes after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Both access these buffers, and one of them writes.
+    /// Both access these buffers, and at least one of them writes.
     Buffers(Vec<BufferId>),
-    /// A budget puts them in this order.
+    /// A budget orders them.
     Budget,
     /// An `#[after]`, or kernels that share state outside of buffers.
     After,
-    /// One of them meets work outside of the graph.
+    /// One of them synchronizes with work outside of the graph.
     Meeting,
-    /// The operation stands in the body that the other one begins or ends.
+    /// One operation is in the body that the other begins or ends.
     Body,
-    /// The launches of a lane.
+    /// They are launches of one lane.
     Lane,
-    /// Memory has to be there, and to be left.
+    /// The memory is allocated before its use and freed after it.
     Memory,
 }
 
-/// The part of a buffer that an operation accesses.
+/// The range of a buffer that an operation accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use {
     pub buffer: BufferId,
@@ -36,16 +36,16 @@ pub(super) struct Use {
     atomic: bool,
 }
 
-/// The parts of buffers that operations access, sorted.
+/// The accesses of an operation, sorted.
 type Uses = Vec<Use>;
 
-/// The accesses on both sides of edges, which explain them.
+/// The accesses on both sides of each edge, which explain it.
 pub(super) struct Reasons<'g> {
     program: &'g Program,
     operations: &'g Operations,
     scopes: &'g Scopes,
     uses: Vector<OperationId, Uses>,
-    /// At hubs: the accesses of the operations before them, and of those behind them.
+    /// For hubs: the accesses of the operations before them, and of the operations after them.
     before: Vector<OperationId, Uses>,
     behind: Vector<OperationId, Uses>,
     budget: BTreeSet<(StatementId, StatementId)>,
@@ -91,12 +91,12 @@ impl<'g> Reasons<'g> {
         Reasons { program, operations, scopes, uses, before, behind, budget }
     }
 
-    /// Returns the parts of buffers that an operation accesses, sorted by the buffers. For a condition, those of its bodies, too.
+    /// Returns the accesses of an operation, sorted by buffer. A condition includes the accesses of its bodies.
     pub fn uses(&self, at: OperationId) -> &[Use] {
         &self.uses[at]
     }
 
-    /// Returns the reason of an edge.
+    /// Returns the reason for an edge.
     pub fn why(&self, from: OperationId, to: OperationId) -> Why {
         let [one, other] = [from, to].map(|at| &self.operations.list[at]);
         if let Some(buffers) = self.in_memory(from, to) {
@@ -126,7 +126,7 @@ impl<'g> Reasons<'g> {
         if meets(one) || meets(other) {
             return Why::Meeting;
         }
-        // Ranges that a setter moves are apart for these values alone.
+        // Two ranges may be disjoint only for the current values of the setters' scalars.
         let shared = conflicts(left, right, false);
         match (shared.is_empty(), one.what == What::Hub || other.what == What::Hub) {
             (false, _) => Why::Buffers(shared),
@@ -136,13 +136,13 @@ impl<'g> Reasons<'g> {
         }
     }
 
-    /// Returns the accesses of an operation; for a hub, those on one side of it.
+    /// Returns the accesses of an operation. For a hub, those on the side that `of_hubs` describes.
     fn side<'r>(&'r self, at: OperationId, of_hubs: &'r Vector<OperationId, Uses>) -> &'r Uses {
         if self.operations.list[at].what == What::Hub { &of_hubs[at] } else { &self.uses[at] }
     }
 
-    /// Returns the buffers of an edge from or to a memory node: those of that memory that the other operation accesses. `None` for
-    /// other edges.
+    /// Returns the buffers of an edge from or to a memory node: those in that memory that the other operation
+    /// accesses. `None` for other edges.
     fn in_memory(&self, from: OperationId, to: OperationId) -> Option<Vec<BufferId>> {
         let [one, other] = [from, to].map(|at| &self.operations.list[at]);
         let (what, user) = match (one.what.is_memory(), other.what.is_memory()) {
@@ -164,8 +164,8 @@ impl<'g> Reasons<'g> {
         Some(buffers)
     }
 
-    /// Returns true if one operation stands in a body that the other one begins or ends, or if both are borders of one conditional
-    /// statement.
+    /// Returns true if one operation is in a body that the other begins or ends, or if both are borders of the same
+    /// conditional.
     fn borders(&self, one: &Operation, other: &Operation) -> bool {
         if self.scopes.is_empty() {
             return false;
@@ -196,7 +196,7 @@ fn of_statement<'p>(
     id: StatementId,
 ) -> impl Iterator<Item = Use> + 'p {
     let statement = &program.statements[id];
-    // The first access of a condition is the operand, which the device reads.
+    // The first access of a condition is its operand, which the device only reads.
     let decides = matches!(statement.kind, Kind::Condition(_));
     statement.accesses.iter().enumerate().map(move |(at, access)| {
         let bound = |dim: DimId| dims.get(dim).copied();
@@ -211,7 +211,8 @@ fn of_statement<'p>(
     })
 }
 
-/// Returns the buffers of which both lists have conflicting parts; parts that overlap, if they `have_to`. Sorted. O(uses).
+/// Returns the buffers that have conflicting accesses in both lists, sorted. If `have_to`, only overlapping ranges
+/// conflict. O(uses).
 fn conflicts(one: &[Use], other: &[Use], have_to: bool) -> Vec<BufferId> {
     let mut found = Vec::new();
     let (mut a, mut b) = (one, other);
@@ -229,9 +230,9 @@ fn conflicts(one: &[Use], other: &[Use], have_to: bool) -> Vec<BufferId> {
     found
 }
 
-/// Returns true if two lists of parts of one buffer, sorted by their first elements, conflict.
+/// Returns true if two lists of accesses to one buffer conflict. Both are sorted by their first elements.
 fn conflict(one: &[Use], other: &[Use], have_to: bool) -> bool {
-    // The ends that were reached, by side: of reads, of writes, of atomic updates.
+    // The furthest end so far on each side: of reads, of writes, of atomic updates.
     let mut ends = [[0_u64; 3]; 2];
     let class = |one: &Use| if one.atomic { 2 } else { usize::from(one.writes) };
     let (mut a, mut b) = (one.iter().peekable(), other.iter().peekable());

@@ -21,12 +21,11 @@ pub struct Pictured<'g> {
     pub dims: &'g Vector<DimId, u64>,
 }
 
-/// An edge.
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
     pub from: OperationId,
     pub to: OperationId,
-    /// True if the second node may start before the first one has ended.
+    /// True if the second node may start before the first has ended.
     pub early: bool,
     pub why: Why,
 }
@@ -37,11 +36,11 @@ pub(super) struct Scene<'g> {
     pub operations: &'g Operations,
     pub scopes: &'g Scopes,
     pub reasons: Reasons<'g>,
-    /// The edges, by their second nodes.
+    /// The edges, sorted by their second nodes.
     pub edges: Vec<Edge>,
     /// The innermost body of each node.
     pub bodies: Vector<OperationId, Option<ScopeId>>,
-    /// True if nodes are on several devices.
+    /// True if there are nodes on several devices.
     pub several_devices: bool,
 }
 
@@ -74,14 +73,13 @@ impl<'g> Scene<'g> {
         }
     }
 
-    /// Returns the file and line of a statement.
     pub fn place(&self, statement: StatementId) -> (&'g str, u32) {
         let statement = &self.program.statements[statement];
         (statement.file.as_ref().unwrap_or(&self.program.file), statement.line)
     }
 
-    /// Returns the text of an edge: at most `most` buffers by their names, those that differ in indices as one; or the reason that is
-    /// no buffer. Empty if there is nothing to say that the two nodes do not.
+    /// Returns the label of an edge: up to `most` buffer names, where names that differ only in indices are one, or
+    /// another reason. Empty if the two nodes already say it.
     pub fn because(&self, why: &Why, most: usize) -> String {
         match why {
             Why::Buffers(buffers) => self.names(buffers, most),
@@ -93,7 +91,7 @@ impl<'g> Scene<'g> {
         }
     }
 
-    /// Returns the names of buffers: `x, y and 3 more`.
+    /// Formats the names of buffers: `x, y and 3 more`.
     pub fn names(&self, buffers: &[BufferId], most: usize) -> String {
         let name = |buffer: BufferId| &self.program.buffers[buffer].name;
         let list = together(buffers.iter().copied(), |&buffer| folded(name(buffer)), |_| 1);
@@ -101,7 +99,7 @@ impl<'g> Scene<'g> {
             1 => name(one.first).to_string(),
             count => format!("{} × {count}", folded(name(one.first))),
         };
-        // One more takes no more room than the words for it.
+        // One more name is as short as the words "and 1 more".
         let cut = if list.len() > most + 1 { most } else { list.len() };
         let named: Vec<String> = list[..cut].iter().map(shown).collect();
         match list.len() - cut {
@@ -110,12 +108,12 @@ impl<'g> Scene<'g> {
         }
     }
 
-    /// Returns true for the end of a body, which has no node of its own.
+    /// Returns true for the end of a body, which has no node.
     pub fn is_join(&self, operation: &Operation) -> bool {
         operation.what == What::Statement(Kind::Join(()))
     }
 
-    /// Returns the levels of the nodes: the longest path to each, without memory nodes.
+    /// Returns the level of each node: the length of the longest path to it, ignoring memory nodes.
     pub fn levels(&self) -> Vector<OperationId, usize> {
         let mut levels: Vector<OperationId, usize> = Vector::with_capacity(self.operations.list.len());
         for operation in &self.operations.list {

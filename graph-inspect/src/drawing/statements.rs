@@ -1,4 +1,4 @@
-//! The statements of a graph by their lines in the source.
+//! The statements of a graph, listed by their lines in the source.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,23 +10,23 @@ use cuweave_core::picture::{counted, escape, folded};
 use super::scene::Scene;
 use super::svg::Times;
 
-/// The most lines that are listed.
+/// The maximum number of lines that are listed.
 const MOST_LINES: usize = 2000;
-/// The most arguments of a statement that are shown.
+/// The maximum number of arguments that are shown for a statement.
 const MOST_ARGUMENTS: usize = 12;
 
-/// The identity of a line: file, line, and the name without the indices of loops.
+/// The identity of a line: file, line, and the name with folded loop indices.
 type Key<'s> = (&'s str, u32, String);
 
 /// The lines of the source that nodes come from.
 pub(super) struct Lines<'s> {
     known: BTreeMap<Key<'s>, usize>,
-    /// The table.
+    /// The table, as markup.
     pub markup: String,
 }
 
 impl Lines<'_> {
-    /// Returns the number of a statement's line.
+    /// Returns the index of a statement's line.
     pub fn of(&self, scene: &Scene<'_>, statement: StatementId) -> Option<usize> {
         let (file, line) = scene.place(statement);
         let name = folded(&scene.program.statements[statement].name);
@@ -40,7 +40,7 @@ struct Line {
     time: f64,
 }
 
-/// Returns the lines of a graph, in their order in the files.
+/// Returns the lines of a graph, in the order of the source files.
 pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
     let mut found: BTreeMap<Key<'s>, Line> = BTreeMap::new();
     for (at, operation) in
@@ -51,7 +51,7 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
             let key = (file, line, folded(&scene.program.statements[statement].name));
             let own = found.entry(key).or_insert(Line { first: statement, statements: 0, time: 0.0 });
             own.statements += 1;
-            // The time of a node of several statements is none of theirs.
+            // The time of a node with several statements cannot be divided among them.
             let alone = operation.sources.len() == 1;
             own.time +=
                 times.get(at.index()).copied().flatten().filter(|_| alone).map_or(0.0, |timed| timed.time);
@@ -60,7 +60,8 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
     let timed = !times.is_empty();
     let time = if timed { "<th scope=\"col\" class=\"number\">us</th>" } else { "" };
     let mut markup = format!(
-        "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">line</th><th scope=\"col\" class=\"number\">times</th>{time}\
+        "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">line</th><th scope=\"col\" \
+         class=\"number\">times</th>{time}\
          <th scope=\"col\">statement</th></tr></thead><tbody>\n"
     );
     let mut known = BTreeMap::new();
@@ -85,7 +86,8 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
         };
         let _ = writeln!(
             markup,
-            "<tr data-l=\"{at}\" tabindex=\"-1\"><td class=\"number\">{line}</td><td class=\"number\">{}</td>{time}<td><code>{}</code></td></tr>",
+            "<tr data-l=\"{at}\" tabindex=\"-1\"><td class=\"number\">{line}</td><td \
+             class=\"number\">{}</td>{time}<td><code>{}</code></td></tr>",
             own.statements,
             escape(&text(scene, own.first, &name))
         );
@@ -99,7 +101,7 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
     Lines { known, markup }
 }
 
-/// Returns a statement as it could stand in the source: `attention.matmul(&h, &w, &mut q)`.
+/// Formats a statement the way the source could have it: `attention.matmul(&h, &w, &mut q)`.
 fn text(scene: &Scene<'_>, statement: StatementId, name: &str) -> String {
     let accesses = &scene.program.statements[statement].accesses;
     if let Some(body) = scene.scopes.bordered(statement) {
@@ -119,7 +121,7 @@ fn text(scene: &Scene<'_>, statement: StatementId, name: &str) -> String {
         shown.push("..".to_owned());
     }
     match shown.is_empty() {
-        // Events, flags and host values are no accesses.
+        // Events, flags and host values are not buffer accesses.
         true => name.to_owned(),
         false => format!("{name}({})", shown.join(", ")),
     }

@@ -1,4 +1,4 @@
-//! A graph as an SVG.
+//! Draws a graph as an SVG.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use super::reasons::Why;
 use super::scene::{Pictured, Scene};
 use super::ways::{around, smooth};
 
-/// The most characters of a line of a box.
+/// The maximum number of characters on a line of a box.
 const MOST_CHARACTERS: usize = 34;
-/// The widths of the characters of its lines.
+/// The widths of a character on the first line and on the second line of a box.
 const WIDE: f64 = 6.65;
 const NARROW: f64 = 5.8;
 /// The height of a box, and of the head of a body.
@@ -26,9 +26,9 @@ const HEIGHT: f64 = 36.0;
 const MARGIN: f64 = 16.0;
 /// The height of the legend.
 const LEGEND: f64 = 26.0;
-/// The height of the names of devices.
+/// The height of the devices' names.
 const DEVICES: f64 = 24.0;
-/// Pictures of more boxes are folded.
+/// Pictures with more boxes are folded.
 const MANY: usize = 120;
 
 /// The measured time of a node.
@@ -39,10 +39,10 @@ pub(super) struct Timed {
     pub critical: bool,
 }
 
-/// The times of all nodes; nothing if there is no profile of this graph.
+/// The time of each node. Empty if there is no profile of this graph.
 pub(super) type Times = Vec<Option<Timed>>;
 
-/// Returns a graph as an SVG. The nodes of loops are one if there are many.
+/// Returns the graph as an SVG. If it is large, nodes that differ only in loop indices share a box.
 pub fn graph_svg(pictured: &Pictured<'_>) -> String {
     let scopes = Scopes::of(pictured.program);
     let scene = Scene::of(pictured, &scopes);
@@ -50,11 +50,11 @@ pub fn graph_svg(pictured: &Pictured<'_>) -> String {
     draw(&scene, &view, &Vec::new())
 }
 
-/// Draws the boxes of a graph. Each has its number in `data-v`, each edge in `data-e`.
+/// Draws the boxes of a graph. `data-v` is the number of a box, and `data-e` that of an edge.
 pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     let drawing = Drawing { scene, view, times, most: most(view, times) };
     let sizes: Vec<(f64, f64)> = (0..view.items.len()).map(|item| drawing.size(item)).collect();
-    // Memory stands in front of what needs it, and so does what comes after nothing else and is needed much later.
+    // Memory nodes move down to their users. So do nodes without predecessors that are only needed much later.
     let is_memory = |node: OperationId| scene.operations.list[node].what.is_memory();
     let slack = |item: usize| match view.items[item].nodes.first() {
         Some(&node) if is_memory(node) => 1,
@@ -63,11 +63,11 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     };
     let placed = place(view, &sizes, &slack, scene.several_devices);
     let top = MARGIN + LEGEND + if scene.several_devices { DEVICES } else { 0.0 };
-    // Edges that lead back go beside the boxes.
+    // Edges that lead back are drawn beside the boxes.
     let back = view.links.iter().filter(|link| link.back && link.from != link.to).count();
     let beside = 10.0 * count(back.min(12)) + if back > 0 { 14.0 } else { 0.0 };
     let width = (placed.size.0 + beside).max(drawing.legend_width()) + 2.0 * MARGIN;
-    // The text below the drawing says what is left out.
+    // A note below the drawing says what is missing.
     let drawn = |(link, way): (&Link, &Vec<(f64, f64)>)| link.back || !way.is_empty();
     let far = view.links.iter().zip(&placed.links).filter(|&pair| !drawn(pair)).count();
     let mut notes = Vec::new();
@@ -121,12 +121,12 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     canvas.close()
 }
 
-/// Returns the longest time of a box.
+/// Returns the longest time of any box.
 fn most(view: &View, times: &Times) -> f64 {
     view.items.iter().map(|item| time(&item.nodes, times).map_or(0.0, |timed| timed.time)).fold(0.0, f64::max)
 }
 
-/// Returns the time of several nodes; `None` if none is measured.
+/// Returns the total time of several nodes. `None` if no time was measured.
 pub(super) fn time(nodes: &[OperationId], times: &Times) -> Option<Timed> {
     use cuweave_core::index::Index;
     let measured = nodes.iter().filter_map(|node| times.get(node.index()).copied().flatten());
@@ -157,11 +157,11 @@ struct Drawing<'d> {
 
 impl Drawing<'_> {
     fn operation(&self, item: usize) -> &Operation {
-        // A box has a node.
+        // Every box has at least one node.
         &self.scene.operations.list[self.view.items[item].nodes[0]]
     }
 
-    /// Returns the two lines of a box.
+    /// Returns the two lines of text in a box.
     fn lines(&self, item: usize) -> [String; 2] {
         let (operation, nodes) = (self.operation(item), &self.view.items[item].nodes);
         let name = match self.view.items[item].body.filter(|_| self.view.items[item].is_head) {
@@ -216,7 +216,8 @@ impl Drawing<'_> {
             escape(&place)
         ));
         canvas.raw(format_args!(
-            "<title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" fill=\"{}\" \
+            "<title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" \
+             fill=\"{}\" \
              stroke=\"{stroke}\" stroke-width=\"{thick}\"/>",
             escape(&self.title(at)),
             fill(operation.what.name(), kind)
@@ -233,7 +234,7 @@ impl Drawing<'_> {
         canvas.raw("</g>");
     }
 
-    /// Returns the text that a browser shows for a box.
+    /// Returns the tooltip of a box.
     fn title(&self, at: usize) -> String {
         let (operation, nodes) = (self.operation(at), self.view.items[at].nodes.len());
         let times = if nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
@@ -265,18 +266,19 @@ impl Drawing<'_> {
         let width = if crosses { 1.8 } else { 1.0 };
         let opacity = if memory { " stroke-opacity=\"0.4\"" } else { "" };
         canvas.raw(format_args!(
-            "<path class=\"edge\" data-e=\"{at}\" d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"{dashes}{opacity} \
+            "<path class=\"edge\" data-e=\"{at}\" d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" \
+             stroke-width=\"{width}\"{dashes}{opacity} \
              marker-end=\"url(#tip)\"><title>{}</title></path>",
             escape(&self.because(link))
         ));
     }
 
-    /// Returns why an edge is there.
+    /// Returns the reason for an edge.
     pub fn because(&self, link: &Link) -> String {
         because(self.scene, link)
     }
 
-    /// Returns the kinds of nodes, with their colours.
+    /// Returns the kinds of nodes that occur, with their colours.
     fn kinds(&self) -> BTreeSet<(&'static str, &'static str)> {
         let operations = self.view.items.iter().flat_map(|item| item.nodes.first());
         let operations = operations.map(|&node| &self.scene.operations.list[node]);
@@ -288,7 +290,7 @@ impl Drawing<'_> {
             .collect()
     }
 
-    /// Returns the explanations of lines.
+    /// Returns the legend's entries for line styles.
     fn forms(&self) -> Vec<(&'static str, String)> {
         let links =
             || self.view.links.iter().flat_map(|link| link.edges.iter().map(move |&edge| (link, edge)));
@@ -316,13 +318,15 @@ impl Drawing<'_> {
 
     fn legend(&self, canvas: &mut Canvas) {
         canvas.raw(format_args!(
-            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" \
+            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" \
+             markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" \
              orient=\"auto\"><path d=\"M0 0.8 L8 4 L0 7.2 z\" fill=\"{FAINT}\"/></marker></defs>"
         ));
         let (mut x, y) = (MARGIN, MARGIN);
         for (kind, colour) in self.kinds() {
             canvas.raw(format_args!(
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{colour}\" stroke=\"{LINE}\"/>"
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{colour}\" \
+                 stroke=\"{LINE}\"/>"
             ));
             canvas.text(x + 17.0, y + 10.0, Style::faint(11.0), kind);
             x += 32.0 + NARROW * count(kind.len());
@@ -344,7 +348,8 @@ impl Drawing<'_> {
         {
             let colour = FILLS[[0, 2, 1, 3][cuweave_core::picture::whole(real(device % 4))]];
             canvas.raw(format_args!(
-                "<rect class=\"device\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\" fill=\"{colour}\" \
+                "<rect class=\"device\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\" \
+                 fill=\"{colour}\" \
                  fill-opacity=\"0.3\"/>",
                 left - 10.0,
                 -DEVICES,
@@ -357,7 +362,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Returns why an edge is there: the buffers of all that it stands for.
+/// Returns the reason for a link: the buffers of all edges that it stands for.
 pub(super) fn because(scene: &Scene<'_>, link: &Link) -> String {
     let mut buffers = BTreeSet::new();
     let mut others = BTreeSet::new();
@@ -375,7 +380,7 @@ pub(super) fn because(scene: &Scene<'_>, link: &Link) -> String {
     named.into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the colour of a box.
+/// Returns the fill colour of a box.
 fn fill(name: &str, kind: &str) -> &'static str {
     match (kind, name) {
         ("fused kernel", _) => FILLS[3],

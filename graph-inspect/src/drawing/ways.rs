@@ -1,10 +1,11 @@
-//! The ways of edges as paths of SVG.
+//! The routes of edges as SVG paths.
 
 use std::fmt::Write;
 
 use super::blocks::Area;
 
-/// Returns the path of a way from above: upright at its points.
+/// Returns a smooth path through the points of a route, which starts at the top. The path is vertical at each
+/// point.
 pub(super) fn smooth(way: &[(f64, f64)]) -> String {
     let mut path = String::new();
     let Some(&(x, y)) = way.first() else { return path };
@@ -21,13 +22,15 @@ pub(super) fn smooth(way: &[(f64, f64)]) -> String {
     path
 }
 
-/// Returns the path of an edge that leads back: out of the bottom of a box, up beside everything, and into the top of another.
+/// Returns the path of an edge that leads back: from the bottom of one box, up beside the drawing, to the top of
+/// another box.
 pub(super) fn around(from: Area, to: Area, x: f64) -> String {
     let (left, right) = (from.x + 0.8 * from.width, to.x + 0.8 * to.width);
     let (bottom, top) = (from.y + from.height, to.y);
     let (low, high) = (bottom + 10.0, top - 14.0);
     format!(
-        "M{left:.1} {bottom:.1}Q{left:.1} {low:.1} {:.1} {low:.1}L{:.1} {low:.1}Q{x:.1} {low:.1} {x:.1} {:.1}L{x:.1} {:.1}\
+        "M{left:.1} {bottom:.1}Q{left:.1} {low:.1} {:.1} {low:.1}L{:.1} {low:.1}Q{x:.1} {low:.1} {x:.1} \
+         {:.1}L{x:.1} {:.1}\
          Q{x:.1} {high:.1} {:.1} {high:.1}L{:.1} {high:.1}Q{right:.1} {high:.1} {right:.1} {top:.1}",
         left + 8.0,
         x - 8.0,

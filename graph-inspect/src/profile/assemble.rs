@@ -1,4 +1,4 @@
-//! The entries of a profile, from the times of operations.
+//! Builds a profile from the measured times of operations.
 
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::{Index, Vector};
@@ -12,7 +12,7 @@ use cuweave_core::scopes::{ScopeId, Scopes};
 use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
 
-/// The times of an operation, or of the exec, in several launches.
+/// The times of an operation, or of a complete launch, collected over several launches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gathered {
     launches: u32,
@@ -24,7 +24,8 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Adds the time and the number of runs of a launch. `turns` are those of the body that the operation begins.
+    /// Adds the time of a launch, in microseconds, and its number of runs. `turns` is the number of iterations of
+    /// the body that the operation begins.
     pub fn add(&mut self, time: f64, runs: u64, turns: Option<u64>) {
         let first = self.launches == 0;
         self.launches += 1;
@@ -42,7 +43,7 @@ impl Gathered {
         if self.launches == 0 { 0.0 } else { sum / f64::from(self.launches) }
     }
 
-    /// Returns the times.
+    /// Returns the mean, minimum and maximum.
     pub fn times(&self) -> Times {
         Times { mean: self.mean(self.sum), min: self.min, max: self.max }
     }
@@ -61,19 +62,19 @@ pub struct Measured<'m> {
     pub operations: &'m Operations,
     /// The kernels that are launched.
     pub kernels: &'m Vector<KernelId, LaunchedKernel>,
-    /// The launches among the statements.
+    /// The launch of each statement; `None` for other statements.
     pub of_statements: &'m Vector<StatementId, Option<LaunchValues>>,
-    /// The bytes that a run of each statement moves.
+    /// The bytes that one run of each statement moves.
     pub bytes: &'m Vector<StatementId, u64>,
-    /// The number of launches.
+    /// The number of measured launches.
     pub launches: u32,
-    /// True if the times are those of a simulated driver.
+    /// True if the driver is the simulator, whose times mean nothing.
     pub simulated: bool,
-    /// The time of a launch of the exec.
+    /// The time of a launch of the executable graph.
     pub total: Gathered,
     /// The time of a kernel that does nothing.
     pub empty_kernel: Gathered,
-    /// The time of two events with nothing between.
+    /// The time between two events with nothing between them.
     pub empty_pair: Gathered,
     /// The times of each operation.
     pub of: &'m [Gathered],
@@ -116,7 +117,7 @@ impl Profile {
             entries.push(entry);
         }
         critical::mark(&mut entries);
-        // The graph of a builder has no line of its own.
+        // A graph made with the builder has no attribute.
         let at = *if program.options.line == 0 { at_function(program) } else { at_attribute(program) };
         Profile {
             at,
@@ -130,7 +131,7 @@ impl Profile {
     }
 }
 
-/// The kind of a node that stands for a chain of launches.
+/// The kind of a node that is a fused chain of launches.
 pub(super) const FUSED: &str = "fused kernel";
 
 impl Measured<'_> {
@@ -161,7 +162,7 @@ impl Measured<'_> {
         }
     }
 
-    /// Returns the word of the language for a statement.
+    /// Returns the keyword of a statement.
     fn word(&self, statement: StatementId) -> &'static str {
         match self.program.statements[statement].kind {
             Kind::Condition(body) => body.word.name(),
@@ -197,7 +198,7 @@ fn body_name(program: &Program, scopes: &Scopes, operation: &Operation) -> Optio
     let statement = *operation.sources.first()?;
     let Kind::Condition(body) = program.statements[statement].kind else { return None };
     let scope = scopes.list.iter().find(|scope| scope.condition == statement)?;
-    // The first arm has the access to the operand.
+    // Only the first arm accesses the operand.
     let decides = scopes.list[scope.first].condition;
     let operand = program.statements[decides].accesses.first();
     let operand = operand.map_or("", |operand| &program.buffers[operand.buffer].name);

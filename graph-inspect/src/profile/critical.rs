@@ -1,17 +1,18 @@
-//! The longest path through the entries of a profile.
+//! The critical path of a profile: the longest path through its entries.
 
 use std::collections::BTreeMap;
 
 use super::types::Entry;
 
-/// Sets the earliest start of each entry, and marks the entries on the critical path: on the outermost level, and in the body of each
-/// conditional node on it. Entries stand behind those that they come after. O(entries + edges).
+/// Sets the earliest start of each entry and marks the entries on the critical path: on the outermost level, and in
+/// the body of each conditional node on that path. Entries must be in topological order. O(entries + edges).
 pub(super) fn mark(entries: &mut [Entry]) {
     let mut bodies: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter().enumerate() {
         bodies.entry(entry.body).or_default().push(at);
     }
-    // A conditional node stands before its body, so `None` is followed by bodies in an order that is known.
+    // `None` sorts first, and a conditional node has a lower index than the nodes of its body. So each body is
+    // visited after the level around it.
     for (body, list) in &bodies {
         let begin = body.map_or(0.0, |body| entries[body].start);
         for &at in list {
@@ -25,7 +26,7 @@ pub(super) fn mark(entries: &mut [Entry]) {
     }
 }
 
-/// Marks the path to the entry that ends last.
+/// Marks the longest path to the entry that ends last.
 fn mark_path(entries: &mut [Entry], list: &[usize]) {
     let end = |entries: &[Entry], at: usize| entries[at].start + entries[at].time.mean;
     let last = |entries: &[Entry], among: &[usize]| {

@@ -1,4 +1,4 @@
-//! Rows of a profile: entries that differ in the indices of loops alone are one row.
+//! Rows of a profile: entries that differ only in loop indices share a row.
 
 use std::collections::BTreeMap;
 
@@ -8,56 +8,57 @@ use cuweave_core::picture::{count, real};
 use super::assemble::FUSED;
 use super::types::{Entry, Profile, Times};
 
-/// Entries of one place in the source.
+/// The entries of one statement in the source.
 pub(super) struct Row<'p> {
-    /// The name; for several entries with `..` in place of the indices of loops.
+    /// The name. For several entries, loop indices are replaced by `..`.
     pub name: String,
-    /// The nesting of bodies.
+    /// The nesting depth of its body.
     pub depth: usize,
     /// The entries.
     pub entries: Vec<&'p Entry>,
-    /// The rows of the members of batches.
+    /// The rows of its batches' members.
     pub members: Vec<MemberRow>,
 }
 
-/// Members of batches of one place in the source.
+/// The members of batches that come from one statement in the source.
 pub(super) struct MemberRow {
-    /// The name, with `..` in place of the indices of loops.
+    /// The name with loop indices replaced by `..`.
     pub name: String,
     /// The file and line.
     pub place: String,
     /// The number of members.
     pub count: usize,
-    /// The estimated time of all in a launch, in microseconds.
+    /// The estimated total time in a launch, in microseconds.
     pub time: f64,
 }
 
-/// The order of rows.
+/// The order of the rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// As measured.
+    /// In the order of measurement.
     Begin,
     /// The slowest first.
     Time,
 }
 
 impl Row<'_> {
-    /// Returns the time of all entries in a launch, in microseconds.
+    /// Returns the total time of the entries in a launch, in microseconds.
     pub fn time(&self) -> f64 {
         self.entries.iter().map(|entry| entry.time.mean).sum()
     }
 
-    /// Returns the part of that time on the critical path.
+    /// Returns the part of that time that is on the critical path.
     pub fn critical(&self) -> f64 {
         self.entries.iter().filter(|entry| entry.critical).map(|entry| entry.time.mean).sum()
     }
 
-    /// Returns the bytes that all entries move in a launch.
+    /// Returns the bytes that the entries move in a launch.
     pub fn bytes(&self) -> f64 {
         self.entries.iter().map(|entry| real(entry.bytes) * entry.runs).sum()
     }
 
-    /// Returns the times of one entry: those of its launches, or for several entries of their means.
+    /// Returns the times of one entry. For several entries, these are the mean, minimum and maximum of their mean
+    /// times.
     pub fn each(&self) -> Times {
         if let [only] = self.entries.as_slice() {
             return only.time;
@@ -70,20 +71,20 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the slowest entry, if it takes much longer than the others: half as long again as the mean, and by a hundredth of `sum`.
+    /// Returns the slowest entry if it is an outlier: 50 % above the mean, and above it by more than 1 % of `sum`.
     pub fn outlier(&self, sum: f64) -> Option<&Entry> {
         let slowest = self.entries.iter().max_by(|one, other| one.time.mean.total_cmp(&other.time.mean))?;
         let (taken, mean) = (slowest.time.mean, self.each().mean);
         (self.entries.len() > 1 && taken > 1.5 * mean && taken - mean > 0.01 * sum).then_some(slowest)
     }
 
-    /// Returns the file and line; empty for nodes that the compiler placed.
+    /// Returns the file and line. Empty for nodes that the compiler added.
     pub fn place(&self) -> String {
         let at = self.entries.first().and_then(|entry| entry.at.as_ref());
         at.map_or_else(String::new, |at| format!("{}:{}", at.file, at.line))
     }
 
-    /// Returns the kind of the nodes, with the kernel where it is not in the name.
+    /// Returns the kind of the nodes, with the kernel's name if the row's name does not contain it.
     pub fn node(&self) -> String {
         let Some(first) = self.entries.first() else { return String::new() };
         let last = self.name.rsplit('.').next().unwrap_or_default();
@@ -98,14 +99,15 @@ impl Row<'_> {
         }
     }
 
-    /// Returns the turns of the body that it stands in or begins, summed over its entries: the fewest and the most.
+    /// Returns the minimum and maximum iterations of the body that the row is in or begins, summed over its
+    /// entries.
     pub fn turns(&self) -> Option<(u64, u64)> {
         let mut turns = self.entries.iter().map(|entry| entry.turns);
         turns.try_fold((0, 0), |(min, max), turns| turns.map(|turns| (min + turns.min, max + turns.max)))
     }
 }
 
-/// Returns the rows of a profile. Rows of a body stand behind that of its conditional node.
+/// Returns the rows of a profile. The rows of a body follow that of its conditional node.
 pub(super) fn rows(profile: &Profile, by: By) -> Vec<Row<'_>> {
     type Key<'k> = (Option<usize>, String, String, &'k str);
     let mut rows: Vec<Row<'_>> = Vec::new();
@@ -139,7 +141,7 @@ pub(super) fn rows(profile: &Profile, by: By) -> Vec<Row<'_>> {
     nested(rows, &parents, by)
 }
 
-/// Returns the rows with those of each body behind its conditional node.
+/// Moves the rows of each body after its conditional node.
 fn nested<'p>(rows: Vec<Row<'p>>, parents: &[Option<usize>], by: By) -> Vec<Row<'p>> {
     let mut inside: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, &parent) in parents.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Profiles: the time of each node of a graph, with what it is compared to.
+//! Profiles: the time of each node of a graph, with the numbers that it is compared to.
 //!
-//! - `types`: profiles and their entries; `assemble`: from the times of operations to entries; `critical`: the longest path through
-//!   them;
-//! - `fold`: rows of entries that differ in the indices of loops alone; `numbers`: how times and bytes are written;
+//! - `types`: profiles and their entries; `assemble`: builds them from the times of operations; `critical`: the
+//!   critical path.
+//! - `fold`: rows, in which entries that differ only in loop indices are one; `numbers`: formats times and bytes.
 //! - `text`, `svg`, `trace`: the three outputs.
 
 mod assemble;

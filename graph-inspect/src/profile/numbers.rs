@@ -1,11 +1,11 @@
-//! Times, bytes and rates as text.
+//! Formats times, bytes and rates.
 
-/// Returns bytes in microseconds as bytes a second; `None` if there are none, or no time.
+/// Returns the bandwidth in bytes per second. `None` if no bytes are moved or no time is taken.
 pub(super) fn bandwidth(bytes: f64, microseconds: f64) -> Option<f64> {
     (bytes > 0.0 && microseconds > 0.0).then(|| bytes / microseconds * 1e6)
 }
 
-/// Formats a time in microseconds, with a unit.
+/// Formats a time given in microseconds, with a unit.
 pub fn time(microseconds: f64) -> String {
     match microseconds {
         ..100.0 => format!("{microseconds:.2} us"),
@@ -14,7 +14,7 @@ pub fn time(microseconds: f64) -> String {
     }
 }
 
-/// Formats a quantity with the decimal prefix that suits it.
+/// Formats a quantity with a suitable decimal prefix.
 fn prefixed(number: f64, unit: &str) -> String {
     let prefixes = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
     match prefixes.iter().find(|prefix| number >= prefix.0) {
@@ -32,7 +32,7 @@ pub(super) fn bytes(bytes: f64) -> String {
     prefixed(bytes, "B")
 }
 
-/// Formats bytes a second, with a decimal unit.
+/// Formats bytes per second, with a decimal unit.
 pub(super) fn rate(rate: f64) -> String {
     prefixed(rate, "B/s")
 }

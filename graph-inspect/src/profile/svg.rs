@@ -1,4 +1,4 @@
-//! A profile as a picture: three bars for the launch, the critical path and the nodes in series, and a bar for each row.
+//! Draws a profile: three bars for the launch, the critical path and the sum of the nodes, and a bar for each row.
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,29 @@ use super::numbers::{bandwidth, rate, time};
 use super::text::turns;
 use super::types::Profile;
 
-/// The width of the column of names, of the bars, and of the column of numbers.
+/// The widths of the name column, of the bars, and of the number column.
 const NAMES: f64 = 380.0;
 const BARS: f64 = 460.0;
 const NUMBERS: f64 = 250.0;
 const MARGIN: f64 = 16.0;
 const LEFT: f64 = MARGIN + NAMES;
 const WIDTH: f64 = LEFT + BARS + NUMBERS + MARGIN;
-/// The height of a row, and of that of a member.
+/// The heights of a row and of a member's row.
 const ROW: f64 = 34.0;
 const MEMBER: f64 = 18.0;
 /// The height of a bar of the summary.
 const SUMMARY: f64 = 26.0;
-/// The most rows that are drawn: the slowest ones.
+/// The maximum number of rows. The slowest ones are drawn.
 const MOST_ROWS: usize = 80;
-/// The most rows of members that are drawn for a row.
+/// The maximum number of member rows for a row.
 const MOST_MEMBERS: usize = 6;
-/// The most characters of a name.
+/// The maximum number of characters of a name.
 const MOST_CHARACTERS: usize = 54;
 
 impl Profile {
-    /// Returns an SVG: the launch, the critical path and the sum as bars to one scale, and a bar for each row of statements, with
-    /// its bandwidth. What lies on the critical path is red. The turns of loops are one row.
+    /// Returns the profile as an SVG. The launch, the critical path and the sum of the nodes are bars on one scale.
+    /// Each row of statements has a bar and its bandwidth. Everything on the critical path is red. The iterations
+    /// of a loop share a row.
     #[must_use]
     pub fn svg(&self) -> String {
         svg(self)
@@ -72,7 +73,7 @@ fn svg(profile: &Profile) -> String {
     drawing.0.close()
 }
 
-/// Returns the slowest rows, in their order, and the number and the time of those that are left out.
+/// Returns the slowest rows in their original order, and the number and total time of the omitted ones.
 fn chosen(list: Vec<Row<'_>>) -> (Vec<Row<'_>>, Option<(usize, f64)>) {
     if list.len() <= MOST_ROWS {
         return (list, None);
@@ -86,7 +87,7 @@ fn chosen(list: Vec<Row<'_>>) -> (Vec<Row<'_>>, Option<(usize, f64)>) {
             rows.push(row);
         } else {
             left_out += 1;
-            // A body is part of the time of its conditional node.
+            // The time of a body is already part of its conditional node.
             taken += if row.depth == 0 { row.time() } else { 0.0 };
         }
     }
@@ -94,7 +95,7 @@ fn chosen(list: Vec<Row<'_>>) -> (Vec<Row<'_>>, Option<(usize, f64)>) {
 }
 
 fn shown_members<'r>(row: &'r Row<'_>) -> &'r [MemberRow] {
-    // One row of members says nothing that the row of the batch does not.
+    // A single member row would repeat the row of the batch.
     let members = if row.members.len() < 2 { &[] } else { row.members.as_slice() };
     &members[..members.len().min(MOST_MEMBERS)]
 }
@@ -123,7 +124,7 @@ impl Drawing {
         }
     }
 
-    /// Draws the launch, the critical path and the nodes in series to one scale, and explains the colours.
+    /// Draws the launch, the critical path and the sum on one scale, with a legend of the colours.
     fn summary(&mut self, profile: &Profile, top: f64) {
         let (total, path, sum) = (profile.total.mean, profile.critical_path(), profile.sum());
         let scale = BARS / total.max(path).max(sum).max(f64::MIN_POSITIVE);
@@ -156,7 +157,7 @@ impl Drawing {
         }
     }
 
-    /// Draws the entries one after the other. Narrow neighbours of one colour are one box.
+    /// Draws the entries one after the other. Narrow neighbours of the same colour are merged.
     fn series(&mut self, profile: &Profile, y: f64, scale: f64) {
         let mut x = LEFT;
         let mut open: Option<(f64, bool, usize)> = None;
@@ -189,7 +190,6 @@ impl Drawing {
         }
     }
 
-    /// Draws the scale of the rows.
     fn axis(&mut self, top: f64, bottom: f64, most: f64) {
         let step = tick(most / 5.0);
         for at in (0..=20u8).map(f64::from).map(|at| at * step).take_while(|&at| at <= most) {
@@ -224,7 +224,7 @@ impl Drawing {
         self.0.area(LEFT, y + 4.0, critical * scale, ROW - 14.0, critical_fill, &title);
         self.0.area(LEFT + critical * scale, y + 4.0, (taken - critical) * scale, ROW - 14.0, plain, &title);
         if let Some(found) = bandwidth(row.bytes(), taken) {
-            // Behind the bar, or inside a long one.
+            // After the bar, or inside it if the bar is long.
             let (end, text) = (LEFT + taken * scale, rate(found));
             let inside = taken * scale > BARS - 80.0;
             let style =
@@ -258,7 +258,7 @@ impl Drawing {
     }
 }
 
-/// Returns the least of 1, 2 and 5 times a power of 10 that is not below a step of an axis.
+/// Returns the smallest of 1, 2 and 5 times a power of 10 that is at least `least`.
 fn tick(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);

@@ -1,4 +1,4 @@
-//! Profiles of times that are known: the critical path, rows, and pictures of many statements.
+//! Tests of profiles with known times: the critical path, rows, and pictures of many statements.
 
 use super::critical;
 use super::types::{Entry, Member, Profile, Times, Turns};
@@ -8,7 +8,7 @@ fn at(name: &str, line: u32) -> At {
     At::new(name, "src/model.rs", line)
 }
 
-/// An entry that takes so many microseconds.
+/// An entry that takes `time` microseconds.
 fn entry(name: &str, line: u32, time: f64, after: &[usize]) -> Entry {
     Entry {
         name: name.to_owned(),
@@ -87,7 +87,7 @@ fn bodies_have_paths_of_their_own() {
         inside("beside", 8.0, 4, &[]),
     ]);
     assert_eq!(on_path(&profile), ["long", "one", "last"]);
-    // The time of a body's nodes is part of the conditional node's time.
+    // The conditional node's time includes that of its body.
     assert_eq!((profile.sum(), profile.critical_path()), (19.0, 10.0));
     assert_eq!(profile.entries[3].start, 4.0);
     let text = profile.to_string();

@@ -1,4 +1,4 @@
-//! A profile as a table.
+//! Prints a profile as a table.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl fmt::Display for Profile {
 
 const COLUMNS: usize = 8;
 const HEAD: [&str; COLUMNS] = ["", "time", "share", "nodes", "each", "bandwidth", "node", "statement"];
-/// The columns whose texts end at their right border.
+/// The columns that are right-aligned.
 const RIGHT: [bool; COLUMNS] = [false, true, true, true, true, true, false, false];
 
 fn table(f: &mut fmt::Formatter<'_>, lines: &[[String; COLUMNS]]) -> fmt::Result {
@@ -57,7 +57,7 @@ fn table(f: &mut fmt::Formatter<'_>, lines: &[[String; COLUMNS]]) -> fmt::Result
     Ok(())
 }
 
-/// Returns the lines of a row: its own, and those of the members of its batches.
+/// Returns the lines of a row: its own, and those of its batches' members.
 fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
     let share = |part: f64| if sum > 0.0 { format!("{:.1}%", 100.0 * part / sum) } else { String::new() };
     let (each, indent) = (row.each(), "  ".repeat(row.depth));
@@ -93,7 +93,7 @@ fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
     std::iter::once(own).chain(row.members.iter().map(member)).collect()
 }
 
-/// Returns the text behind the name of a row: the place, the turns and the slowest entry.
+/// Returns the notes after a row's name: file and line, iterations, and the slowest entry.
 fn notes(row: &Row<'_>, sum: f64) -> String {
     let mut text = String::new();
     let place = row.place();
@@ -109,7 +109,7 @@ fn notes(row: &Row<'_>, sum: f64) -> String {
     text
 }
 
-/// Formats numbers of turns.
+/// Formats a range of iteration counts.
 pub(super) fn turns(min: u64, max: u64) -> String {
     match (min, max) {
         (1, 1) => "1 turn".to_owned(),

@@ -1,12 +1,12 @@
-//! A profile as a trace in Chrome's format: an object with a list of events, whose times are in microseconds.
+//! Writes a profile in Chrome's trace format: an object with a list of events, whose times are in microseconds.
 
 use serde_json::{Value, json};
 
 use super::types::{Entry, Profile};
 
-/// The process that shows the nodes as measured.
+/// The process that shows the nodes as they were measured.
 const SERIES: u32 = 1;
-/// The process that shows the nodes as early as their order allows.
+/// The process that shows each node at its earliest possible start.
 const ORDER: u32 = 2;
 
 /// A thread of a process.
@@ -17,8 +17,9 @@ struct Track {
 }
 
 impl Profile {
-    /// Returns a trace in the JSON format of Chrome, which <https://ui.perfetto.dev> opens. It has the nodes in two ways: as measured,
-    /// one after the other; and as early as their order allows. The turns of a body are one slice.
+    /// Returns a trace in Chrome's JSON format, which <https://ui.perfetto.dev> opens. It shows the nodes twice:
+    /// one after the other as they were measured, and each as early as the dependencies allow. The iterations of a
+    /// body are one slice.
     #[must_use]
     pub fn chrome_trace(&self) -> String {
         trace(self)
@@ -61,10 +62,11 @@ fn trace(profile: &Profile) -> String {
     format!("{text}\n")
 }
 
-/// Returns the start of each entry if they run one after the other. Those of a body begin with the conditional node.
+/// Returns the start of each entry if they run one after the other. The first entry of a body starts with its
+/// conditional node.
 fn in_series(profile: &Profile) -> Vec<f64> {
     let entries = &profile.entries;
-    // The time at which the next entry of a body starts, by the conditional node.
+    // The next free time in each body, indexed by its conditional node.
     let mut next = vec![0.0; entries.len()];
     let mut outermost = 0.0;
     let mut starts = vec![0.0; entries.len()];
@@ -80,12 +82,12 @@ fn in_series(profile: &Profile) -> Vec<f64> {
     starts
 }
 
-/// Returns the lane of each entry, and their number: the slices of a lane do not overlap. Entries of bodies are in the lane of their
-/// conditional node, in which they nest; those that overlap there are in lanes of their own.
+/// Returns the lane of each entry and the number of lanes. The slices of a lane do not overlap. An entry of a body
+/// is nested in the lane of its conditional node, or in another lane if it would overlap another entry there.
 fn lanes(profile: &Profile) -> (Vec<u32>, u32) {
     let entries = &profile.entries;
     let mut of = vec![0; entries.len()];
-    // The end of the last slice of each lane, on the outermost level and in the body of each conditional node.
+    // The end of the last slice of each lane, on the outermost level and in each body.
     let mut ends: Vec<(u32, Option<usize>, f64)> = Vec::new();
     let mut count = 0;
     let mut order: Vec<usize> = (0..entries.len()).collect();
@@ -159,12 +161,13 @@ impl Events {
         let Track { process, thread } = track;
         let (start, time) = (number(start), number(time));
         self.0.push(json!({
-            "ph": "X", "pid": process, "tid": thread, "name": name, "cat": category, "ts": start, "dur": time, "args": args,
+            "ph": "X", "pid": process, "tid": thread, "name": name, "cat": category,
+            "ts": start, "dur": time, "args": args,
         }));
     }
 }
 
-/// Returns a number in thousandths; 0 for those that JSON does not have.
+/// Returns a number rounded to thousandths. 0 for NaN and infinities, which JSON does not have.
 fn number(number: f64) -> f64 {
     if number.is_finite() { (number * 1000.0).round() / 1000.0 } else { 0.0 }
 }

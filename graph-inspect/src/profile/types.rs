@@ -7,42 +7,44 @@ use super::numbers::bandwidth;
 
 /// The time of each node of a graph.
 ///
-/// The times of [`entries`](Profile::entries) are measured in a second graph, in which the nodes run one after the other with an event
-/// record node behind each. So they need not add up to the time of a launch: [`sum`](Profile::sum) and
-/// [`critical_path`](Profile::critical_path) stand beside the times of real [`launches`](Profile::total).
+/// The times of [`entries`](Profile::entries) are measured in a second graph, in which the nodes run one after the
+/// other with an event record node after each. So they need not add up to the time of a launch. Compare
+/// [`sum`](Profile::sum) and [`critical_path`](Profile::critical_path) with the times of real
+/// [`launches`](Profile::total).
 ///
-/// Its `Display` is a table of the nodes, the slowest first, in which the turns of loops are one row.
-/// [`svg`](Profile::svg) and [`chrome_trace`](Profile::chrome_trace) are pictures.
+/// Its `Display` is a table of the nodes, the slowest first, in which the iterations of a loop share a row.
+/// [`svg`](Profile::svg) and [`chrome_trace`](Profile::chrome_trace) return pictures.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
     /// The graph function.
     pub at: At,
-    /// The number of launches of the exec, and of the serialised graph.
+    /// The number of launches, both of the executable graph and of the serialized graph.
     pub launches: u32,
-    /// True if the driver is the simulated one, whose times mean nothing.
+    /// True if the driver is the simulator, whose times mean nothing.
     pub simulated: bool,
-    /// The time of a launch of the exec, between two events in its stream.
+    /// The time of a launch of the executable graph, between two events in its stream.
     pub total: Times,
-    /// The time of a kernel that does nothing, measured as the entries are, in microseconds: no entry with a kernel is measured shorter
-    /// than about that, however short it is in the real graph.
+    /// The time of a kernel that does nothing, in microseconds, measured in the same way as the entries. It is a
+    /// lower bound for the entries of kernels: a shorter kernel in the real graph is not measured as shorter.
     pub empty_kernel: f64,
-    /// The time between two events with nothing between them, in microseconds, which the times of the entries are without.
+    /// The time between two events with nothing between them, in microseconds. It is already subtracted from the
+    /// entries.
     pub empty_pair: f64,
     /// The nodes, in the order in which they were measured.
     pub entries: Vec<Entry>,
 }
 
-/// A node of a profile: a statement, a batch of launches, a library call with all of its nodes, a conditional node with its body, or a node
-/// that the compiler placed.
+/// A node of a profile: a statement, a batch of launches, a library call with all of its nodes, a conditional node
+/// with its body, or a node that the compiler added.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The path of the statement: `block[3].gate`. That of a batch names its first member.
+    /// The path of the statement: `block[3].gate`. For a batch, that of its first member.
     pub name: String,
-    /// The file and line of the statement; `None` for nodes that the compiler placed.
+    /// The file and line of the statement. `None` for nodes that the compiler added.
     pub at: Option<At>,
-    /// The kind of the statement, or of the node if the compiler placed it.
+    /// The kind of the statement. For a node that the compiler added, the kind of the node.
     pub statement: &'static str,
     /// The kind of the node: `kernel`, `fill`, `copy`, `call`, `condition`, `alloc`, `free` or `hub`.
     pub node: &'static str,
@@ -50,29 +52,30 @@ pub struct Entry {
     pub kernel: Option<String>,
     /// The number of launches that were measured.
     pub launches: u32,
-    /// The time in a launch: of all runs, where it runs several times. A conditional node's time is that of its body and of the kernels
-    /// that set it.
+    /// The total time of its runs in a launch. For a conditional node, the time of its body and of the kernels that
+    /// set its condition.
     pub time: Times,
-    /// The number of its runs in a launch, on average: 1 outside of bodies.
+    /// The average number of its runs in a launch. 1 outside of bodies.
     pub runs: f64,
-    /// For a conditional node and the entries in its body: the turns of the body in a launch.
+    /// For a conditional node and the entries of its body: the iterations of the body in a launch.
     pub turns: Option<Turns>,
-    /// The bytes that one run moves by its declaration: the extents of what it reads, and of what it writes.
+    /// The bytes that one run moves according to its declaration: the extents that it reads and writes.
     pub bytes: u64,
-    /// True if it lies on the critical path. In a body: on the longest path through the body of a conditional node that does.
+    /// True if it is on the critical path. In a body: on the longest path through the body, if the conditional node
+    /// is on the critical path.
     pub critical: bool,
-    /// The members of a batch or of a fused kernel; empty for all other entries.
+    /// The members of a batch or of a fused kernel. Empty for all other entries.
     pub members: Vec<Member>,
-    /// The index of the conditional node in whose body it stands.
+    /// The index of the conditional node whose body contains it.
     pub body: Option<usize>,
-    /// The indices of the entries that it comes after, in the same body.
+    /// The indices of its predecessors in the same body.
     pub after: Vec<usize>,
-    /// The earliest time at which it could begin, if everything ran as soon as the order allows and took as long as it was measured, in
-    /// microseconds from the begin of the launch.
+    /// The earliest possible start, in microseconds after the start of the launch, if each node starts as soon as
+    /// its predecessors have ended and takes its measured time.
     pub start: f64,
 }
 
-/// A launch in a batch. The time of a member is not measured: [`time`](Member::time) is an estimate.
+/// A launch in a batch. Its time is not measured: [`time`](Member::time) is an estimate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Member {
@@ -80,41 +83,41 @@ pub struct Member {
     pub name: String,
     /// The file and line of the statement.
     pub at: At,
-    /// The bytes that a run moves by its declaration.
+    /// The bytes that one run moves according to its declaration.
     pub bytes: u64,
-    /// Its part of the batch's bytes, or of its blocks if no member moves bytes.
+    /// Its share of the batch's bytes, or of the batch's blocks if no member moves bytes.
     pub share: f64,
-    /// An estimate of its time in a launch, in microseconds: the batch's mean time by its share.
+    /// Its estimated time in a launch, in microseconds: the mean time of the batch multiplied by its share.
     pub time: f64,
 }
 
-/// Times of several launches, in microseconds.
+/// The times of several launches, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Times {
     /// The mean.
     pub mean: f64,
-    /// The shortest one.
+    /// The shortest time.
     pub min: f64,
-    /// The longest one.
+    /// The longest time.
     pub max: f64,
 }
 
-/// The numbers of turns of a body in several launches.
+/// The number of iterations of a body over several launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Turns {
     /// The mean.
     pub mean: f64,
-    /// The fewest.
+    /// The minimum.
     pub min: u64,
-    /// The most.
+    /// The maximum.
     pub max: u64,
 }
 
 impl Entry {
-    /// Returns the bytes that it moves in a second, by its declaration and its mean time; `None` if it moves none, or takes no time
-    /// that could be measured.
+    /// Returns the bandwidth in bytes per second, by its declared bytes and mean time. `None` if it moves no bytes
+    /// or takes no measurable time.
     #[must_use]
     pub fn bandwidth(&self) -> Option<f64> {
         bandwidth(real(self.bytes) * self.runs, self.time.mean)
@@ -128,20 +131,22 @@ impl Entry {
 }
 
 impl Profile {
-    /// Returns the sum of the mean times of all entries outside of bodies, in microseconds: the time of the nodes one after the other.
+    /// Returns the sum of the mean times of all entries outside of bodies, in microseconds. This is the time of the
+    /// nodes if they ran one after the other.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.outermost().map(|entry| entry.time.mean).sum()
     }
 
-    /// Returns the length of the critical path, in microseconds: the longest path through the order of the graph, by the mean times of
-    /// the entries.
+    /// Returns the length of the critical path, in microseconds: the longest path through the graph, weighted by
+    /// the mean times of the entries.
     #[must_use]
     pub fn critical_path(&self) -> f64 {
         self.outermost().filter(|entry| entry.critical).map(|entry| entry.time.mean).sum()
     }
 
-    /// Returns the entries, the slowest first, without conditional nodes, whose time is that of their bodies. O(n log n).
+    /// Returns the entries, the slowest first. Conditional nodes are omitted, because their times contain those of
+    /// their bodies. O(n log n).
     #[must_use]
     pub fn slowest(&self) -> Vec<&Entry> {
         let mut list: Vec<&Entry> = self.entries.iter().filter(|entry| entry.node != "condition").collect();

@@ -1,4 +1,4 @@
-//! The calls of the driver that the library makes: of the one that the process has loaded.
+//! The driver calls that the library makes, to the driver that the process has loaded.
 
 use cuweave_testkit::driver_calls;
 
@@ -10,7 +10,7 @@ driver_calls! {
     free = c"cuMemFree_v2"(at: u64);
 }
 
-/// Enqueues a fill of a workspace, whose previous contents are lost to all who share it.
+/// Enqueues a fill of a workspace, so that a program that shares it loses its contents.
 pub fn overwrite(at: u64, bytes: u64, stream: u64) -> Result<(), u32> {
     if bytes == 0 { Ok(()) } else { memset_bytes(at, 0x5a, bytes as usize, stream) }
 }
@@ -23,7 +23,7 @@ pub fn copy(from: u64, to: u64, bytes: u64, stream: u64) -> Result<(), u32> {
     memcpy(to, from, bytes as usize, stream)
 }
 
-/// Allocates and frees, which the driver refuses while this thread captures.
+/// Allocates and frees memory. The driver refuses this while the thread captures.
 pub fn allocates() -> Result<(), u32> {
     let mut at = 0;
     alloc(&mut at, 256)?;

@@ -1,9 +1,9 @@
-//! A library in the place of cuBLAS and cuBLASLt, for tests on the simulated driver: the functions that cuweave calls, with their C
-//! signatures.
+//! A stand-in for cuBLAS and cuBLASLt, for tests on the simulated driver. It exports the functions that cuweave
+//! calls, with their C signatures.
 //!
-//! It computes nothing: a product copies the first factor that it is given to the result, and overwrites its workspace. It holds every
-//! handle and description against its kind, counts those that live, notes what it was called with, and fails where a test asks it to.
-//! The functions `cublasTest..` are the test's; `note` describes the notes.
+//! It computes no products: a product copies its first factor to the result and overwrites the workspace. It checks
+//! the kind of every handle and description, counts the live ones, records its calls as notes, and fails where a
+//! test requests it. Functions named `cublasTest..` are for tests; `note` describes the notes.
 
 #![allow(non_snake_case, unsafe_code)]
 #![allow(clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
@@ -19,10 +19,10 @@ use cuweave_testkit::stand_in::{Hear, is_capturing, pass};
 
 use state::{INVALID, Kind, Object, State, alone, enter, note};
 
-/// A handle or a description: the number of an object.
+/// A handle or a description, by the number of its object.
 type Id = usize;
 
-/// The answer of the heuristic.
+/// An algorithm that the heuristic returns.
 #[repr(C)]
 pub struct Heuristic {
     algorithm: [u64; 8],
@@ -32,7 +32,7 @@ pub struct Heuristic {
     reserved: [c_int; 4],
 }
 
-/// In the first word of every algorithm.
+/// The first word of every algorithm.
 const ALGORITHM: u64 = 0x616c_676f;
 
 fn create(name: &str, made: *mut Id, object: Object) -> u32 {
@@ -43,7 +43,7 @@ fn create(name: &str, made: *mut Id, object: Object) -> u32 {
     })
 }
 
-/// Destroys an object, also where the call fails: its caller has no second chance.
+/// Destroys an object even if the call fails, because the caller cannot try again.
 fn destroy(name: &str, id: Id, kind: Kind) -> u32 {
     alone(|state| state.remove(name, id, kind));
     enter(name, |_| 0)
@@ -117,7 +117,7 @@ pub extern "C" fn cublasGetProperty(property: u32, value: *mut c_int) -> u32 {
 pub extern "C" fn cublasSetStream_v2(id: Id, stream: usize) -> u32 {
     enter("cublasSetStream_v2", |state| match state.object("cublasSetStream_v2", id, Kind::Handle) {
         Some(handle) => {
-            // The workspace is the handle's own again.
+            // Setting the stream resets the workspace to the handle's own, as in cuBLAS.
             handle.numbers = vec![stream as u64, 0, 0];
             0
         }
@@ -138,7 +138,7 @@ pub extern "C" fn cublasSetWorkspace_v2(id: Id, workspace: usize, bytes: usize) 
     })
 }
 
-/// Writes a 2 to each element of b, and overwrites the workspace.
+/// Writes 2 to each element of b and overwrites the workspace.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasStrsm_v2(
     id: Id,
@@ -182,7 +182,7 @@ pub extern "C" fn cublasLtMatmulAlgoGetHeuristic(
         let Some(preference) = state.object(NAME, preference, Kind::Preference).cloned() else {
             return INVALID;
         };
-        // The library loads code when it is first asked: not while this thread captures.
+        // The real library loads code on the first query, which is not allowed while the thread captures.
         if driver::allocates().is_err() {
             return 3;
         }
@@ -190,7 +190,7 @@ pub extern "C" fn cublasLtMatmulAlgoGetHeuristic(
         let workspace = state.workspace.min(limit);
         state.algorithms += 1;
         state.lines.push(note::asked(&found, &preference, state.algorithms, workspace));
-        // SAFETY: the caller's array of that many.
+        // SAFETY: the caller's array has this length.
         let answers = unsafe { from_raw_parts_mut(answers, wanted.max(0) as usize) };
         if let Some(answer) = answers.first_mut() {
             let algorithm = [ALGORITHM, state.algorithms, workspace, 0, 0, 0, 0, 0];
@@ -232,7 +232,7 @@ pub extern "C" fn cublasLtMatmul(
         {
             return INVALID;
         }
-        // SAFETY: an algorithm of the heuristic's.
+        // SAFETY: the algorithm comes from the heuristic.
         let [mark, number, needs, ..] = unsafe { *algorithm };
         if mark != ALGORITHM
             || needs > bytes as u64
@@ -250,7 +250,7 @@ pub extern "C" fn cublasLtMatmul(
     })
 }
 
-/// The objects that a product is described by.
+/// The objects that describe a product.
 struct Described {
     operation: Object,
     layouts: [Object; 3],
@@ -269,26 +269,26 @@ fn described(
     Some(Described { operation, layouts: [a?, b?, c?] })
 }
 
-/// Lets the `nth` call of a function from now on fail with a status; 0 is none.
+/// Lets the `nth` next call of a function fail with a status. 0 requests no failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasTestFail(name: *const c_char, nth: u32, status: u32) {
     // SAFETY: the test's text.
     alone(|state| unsafe { state.calls.fail(name, nth, status) });
 }
 
-/// Sets the workspace that the heuristic asks for, where the limit allows it.
+/// Sets the workspace that the heuristic requests if the limit allows it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasTestWorkspace(bytes: u64) {
     alone(|state| state.workspace = bytes);
 }
 
-/// Returns the number of handles and descriptions that live.
+/// Returns the number of live handles and descriptions.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasTestLive() -> u64 {
     alone(|state| state.live() as u64)
 }
 
-/// Passes on all notes since the last time, then the number of calls of each function.
+/// Passes on the notes since the last call, then the number of calls of each function.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasTestTake(hear: Hear, data: *mut c_void) {
     pass(&alone(State::take), hear, data);

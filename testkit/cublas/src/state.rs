@@ -1,4 +1,4 @@
-//! The objects that live, the calls so far, and the fault that a test asked for.
+//! The live objects, the calls so far, and the failure that a test has requested.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -32,10 +32,10 @@ impl Object {
         Object { kind, numbers: numbers.to_vec(), attributes: BTreeMap::new() }
     }
 
-    /// Returns the bytes of the matrix of a layout, without those of a batch.
+    /// Returns the bytes of one matrix of a layout, ignoring the batch.
     pub fn bytes(&self) -> u64 {
         let [ty, rows, columns, leading] = self.numbers[..] else { return 0 };
-        // CUDA_R_32F, CUDA_R_64F; those of 16 bits.
+        // `CUDA_R_32F`, `CUDA_R_64F`, and otherwise a type of 16 bits.
         let size = match ty {
             0 => 4,
             1 => 8,
@@ -64,12 +64,12 @@ static STATE: Mutex<State> = Mutex::new(State {
     calls: Calls::new(),
 });
 
-/// Calls `work` with the state.
+/// Calls `work` with the locked state.
 pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
     work(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Counts a call of a function, which fails if the test asked for it, and else does `work`.
+/// Counts a call of a function. Fails if a test has requested it, and otherwise calls `work`.
 pub fn enter(name: &str, work: impl FnOnce(&mut State) -> u32) -> u32 {
     alone(|state| match state.calls.enter(name) {
         Some(status) => status,
@@ -84,7 +84,7 @@ impl State {
         self.made
     }
 
-    /// Returns an object of a kind; another one is a violation.
+    /// Returns an object. Another kind of object is a violation.
     pub fn object(&mut self, name: &str, id: usize, kind: Kind) -> Option<&mut Object> {
         if self.objects.get(&id).is_none_or(|object| object.kind != kind) {
             self.violation(format!("{name}: {id:#x} is no {kind:?}"));
@@ -132,7 +132,8 @@ pub mod note {
         let types = found.layouts.each_ref().map(|layout| layout.numbers[0].to_string()).join(",");
         let (limit, compute) = (attribute(MAX_WORKSPACE).unwrap_or_default(), found.operation.numbers[0]);
         format!(
-            "asked {algorithm} workspace {workspace} limit {limit} reduction {mask} alignments {alignments} compute {compute} types {types}"
+            "asked {algorithm} workspace {workspace} limit {limit} reduction {mask} alignments {alignments} \
+             compute {compute} types {types}"
         )
     }
 

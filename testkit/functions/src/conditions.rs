@@ -1,4 +1,4 @@
-//! Random programs of nested conditions on the device, each as a graph function and as plain Rust.
+//! Generates random programs of nested device-side conditionals, each as a graph function and as plain Rust.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ const OPTIONS: [&str; 7] = [
     "(memory = \"arena\", budget = 256 * 6)",
 ];
 
-/// A program while it is written.
+/// A program under construction.
 struct Writer {
     random: Random,
     graph: String,
@@ -48,7 +48,7 @@ impl Writer {
         let _ = writeln!(self.plain, "x[{x}] = step(x[{x}], {by});");
     }
 
-    /// Adds equal launches on parts of a buffer.
+    /// Adds equal launches on different parts of a buffer.
     fn wide(&mut self) {
         let ((from, to), by, h) = (self.pair(), self.random.below(100_u32), self.name());
         let (count, more) = (2 + self.random.below(4_u32), self.random.below(100_u32));
@@ -69,7 +69,7 @@ impl Writer {
         (from, (from + 1 + self.random.below(WORDS - 1)) % WORDS)
     }
 
-    /// Begins a block with a decision by a buffer; returns its name and the expression of its value.
+    /// Begins a block with a decision by a buffer. Returns the buffer's name and the expression of its value.
     fn decision(&mut self) -> (String, String) {
         let (name, x, by) =
             (format!("f{}", self.name()), self.random.below(WORDS), 2 + self.random.below(3_u32));

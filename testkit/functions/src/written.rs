@@ -1,4 +1,4 @@
-//! The programs as graph functions.
+//! Prints the programs as graph functions.
 
 use super::generate::{Factor, Grid, Len, Of, PROGRAMS, Part, Program, Statement, Work, name, program};
 

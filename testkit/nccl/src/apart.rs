@@ -1,4 +1,4 @@
-//! Ranks in other processes: what they give each other lies in files of a folder that all of them know, which
+//! Ranks in several processes. They exchange data through files in the folder that the environment variable
 //! `CUWEAVE_TEST_NCCL_FOLDER` names.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub fn folder() -> Option<&'static PathBuf> {
     FOLDER.get_or_init(|| std::env::var_os("CUWEAVE_TEST_NCCL_FOLDER").map(PathBuf::from)).as_ref()
 }
 
-/// Writes a file whose whole content appears at once.
+/// Writes a file atomically.
 fn put(name: &str, bytes: &[u8]) {
     let Some(folder) = folder() else { return };
     let part = folder.join(format!("part-{}-{name}", std::process::id()));
@@ -21,7 +21,7 @@ fn put(name: &str, bytes: &[u8]) {
     put.expect("the folder of the ranks");
 }
 
-/// Tells the others that a rank has joined a communicator.
+/// Announces that a rank has joined a communicator.
 pub fn join(id: u64, rank: u32) {
     put(&format!("join-{id}-{rank}"), &[]);
 }
@@ -33,14 +33,14 @@ pub fn joined(id: u64, ranks: u32) -> u32 {
     (0..ranks).filter(joined).count() as u32
 }
 
-/// Gives what a rank brings to a meeting.
+/// Publishes the data that a rank contributes to a collective.
 pub fn give((id, number): (u64, u64), rank: u32, what: &What, bytes: &[u8]) {
     let What { name, count, element, op, root } = what;
     let head = format!("{name} {count} {element} {op} {root}\n");
     put(&format!("meeting-{id}-{number}-{rank}"), &[head.as_bytes(), bytes].concat());
 }
 
-/// Returns what the ranks have brought to a meeting so far.
+/// Returns the data that ranks have contributed to a collective so far.
 pub fn given((id, number): (u64, u64), ranks: u32) -> BTreeMap<u32, (What, Vec<u8>)> {
     let read = |rank: u32| {
         let bytes = std::fs::read(folder()?.join(format!("meeting-{id}-{number}-{rank}"))).ok()?;

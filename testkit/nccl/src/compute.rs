@@ -1,6 +1,7 @@
-//! The meaning of collectives, on bytes.
+//! Computes the results of collectives, on bytes.
 
-/// A collective: its name, count, and numbers. Of an exchange, `root` is the rank that is sent to, and `op` the one that is received from.
+/// A collective: its name, count, and numbers. For an exchange, `root` is the rank to send to, and `op` is the rank
+/// to receive from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct What {
     pub name: &'static str,
@@ -34,12 +35,12 @@ impl What {
         self.count * bytes_of(self.element).unwrap_or(0)
     }
 
-    /// Returns the bytes that a rank gives.
+    /// Returns the number of bytes that a rank contributes.
     pub fn given(&self, ranks: u32) -> usize {
         if self.name == "reduce_scatter" { self.bytes() * ranks as usize } else { self.bytes() }
     }
 
-    /// Returns the bytes that a rank takes.
+    /// Returns the number of bytes that a rank receives.
     pub fn taken(&self, ranks: u32, rank: u32) -> usize {
         match self.name {
             "all_gather" => self.bytes() * ranks as usize,
@@ -48,7 +49,7 @@ impl What {
         }
     }
 
-    /// Returns true if two ranks do the same.
+    /// Returns true if two ranks call matching collectives.
     pub fn fits(&self, other: &What) -> bool {
         let peers = self.name == "exchange";
         let own = |what: &What| (what.name, what.count, what.element);
@@ -137,7 +138,7 @@ fn reduced(parts: &[&[u8]], element: u32, op: u32) -> Vec<u8> {
     }
 }
 
-/// Reduces `f16`, or `bf16`, in `f32`.
+/// Reduces `f16` or `bf16` elements in `f32`.
 fn of_16_bits(parts: &[&[u8]], op: u32, brain: bool) -> Vec<u8> {
     let wide: Vec<Vec<u8>> = parts
         .iter()
@@ -164,7 +165,7 @@ fn widened(word: u16, brain: bool) -> f32 {
     if sign == 1 { -size } else { size }
 }
 
-/// Returns the number of 16 bits nearest to zero from a value, which is exact for those that tests use.
+/// Truncates a value to 16 bits. The conversion is exact for the values that tests use.
 fn narrowed(value: f32, brain: bool) -> u16 {
     if brain {
         return (value.to_bits() >> 16) as u16;

@@ -1,6 +1,6 @@
-//! The configurations of communicators, as each version of NCCL has them.
+//! The configuration of a communicator, in the layouts of the NCCL versions.
 
-/// The sizes of `ncclConfig_t` in bytes, by the version from which on they are so.
+/// The size of `ncclConfig_t` in bytes, each with the first version that has it.
 const SIZES: [(u32, usize); 8] = [
     (21_400, 24),
     (21_700, 40),
@@ -11,9 +11,9 @@ const SIZES: [(u32, usize); 8] = [
     (22_900, 88),
     (23_000, 96),
 ];
-/// The place of `graphUsageMode`.
+/// The offset of `graphUsageMode`.
 const GRAPH_USAGE: usize = 80;
-/// The places of texts, of which none may be given here.
+/// The offsets of strings, which this library does not support.
 const TEXTS: [usize; 2] = [32, 48];
 
 /// The version of this library, 22809 for 2.28.9.
@@ -25,17 +25,16 @@ fn size_of(version: u32) -> usize {
     SIZES.iter().rev().find(|(from, _)| version >= *from).map_or(0, |&(_, size)| size)
 }
 
-/// The settings of a communicator.
 pub struct Config {
-    /// True if work in graphs and outside of them is ordered by events.
+    /// True if events order work in graphs with work outside of them.
     pub mixing: bool,
 }
 
-/// Reads as much of a configuration as this version knows.
+/// Reads the part of a configuration that this version knows.
 ///
 /// # Safety
 ///
-/// The configuration is as long as it says.
+/// The configuration must have the size that its first field states.
 pub unsafe fn read(config: *const u8) -> Result<Config, String> {
     // SAFETY: a configuration begins with its size.
     let size = unsafe { config.cast::<usize>().read_unaligned() };
@@ -54,7 +53,7 @@ pub unsafe fn read(config: *const u8) -> Result<Config, String> {
     for at in (16..end).step_by(4) {
         let value = number(at);
         let of_text = TEXTS.iter().any(|text| (*text..text + 8).contains(&at));
-        // Texts of 8 bytes push the number before them away from what is behind: the rest is padding.
+        // An 8-byte string is aligned, so there is padding in front of it.
         let padding = (at == 20 && size == 24) || (at == 44 && header < 22_600);
         match (at, value) {
             (GRAPH_USAGE, i32::MIN | 2) => {}

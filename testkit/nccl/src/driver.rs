@@ -1,4 +1,4 @@
-//! The calls of the driver that the library makes: of the one that the process has loaded.
+//! The driver calls that the library makes, to the driver that the process has loaded.
 
 use std::ffi::c_void;
 
@@ -19,22 +19,31 @@ driver_calls! {
     destroy_event = c"cuEventDestroy_v2"(event: u64);
     record = c"cuEventRecord"(event: u64, stream: u64);
     wait = c"cuStreamWaitEvent"(stream: u64, event: u64, flags: u32);
-    capture_info = c"cuStreamGetCaptureInfo_v3"(stream: u64, status: *mut u32, id: *mut u64, graph: *mut u64, nodes: *mut *const u64, edges: *mut *const c_void, count: *mut usize);
-    set_dependencies = c"cuStreamUpdateCaptureDependencies_v2"(stream: u64, nodes: *const u64, edges: *const c_void, count: usize, flags: u32);
-    add_record_node = c"cuGraphAddEventRecordNode"(node: *mut u64, graph: u64, dependencies: *const u64, count: usize, event: u64);
-    create_object = c"cuUserObjectCreate"(object: *mut u64, data: *mut c_void, destroy: extern "C" fn(*mut c_void), references: u32, flags: u32);
+    capture_info = c"cuStreamGetCaptureInfo_v3"(
+        stream: u64, status: *mut u32, id: *mut u64, graph: *mut u64, nodes: *mut *const u64,
+        edges: *mut *const c_void, count: *mut usize
+    );
+    set_dependencies = c"cuStreamUpdateCaptureDependencies_v2"(
+        stream: u64, nodes: *const u64, edges: *const c_void, count: usize, flags: u32
+    );
+    add_record_node = c"cuGraphAddEventRecordNode"(
+        node: *mut u64, graph: u64, dependencies: *const u64, count: usize, event: u64
+    );
+    create_object = c"cuUserObjectCreate"(
+        object: *mut u64, data: *mut c_void, destroy: extern "C" fn(*mut c_void), references: u32, flags: u32
+    );
     retain_object = c"cuGraphRetainUserObject"(graph: u64, object: u64, count: u32, flags: u32);
 }
 
-/// A capture that a stream is in.
+/// The capture that a stream is part of.
 pub struct Capture {
     pub id: u64,
     pub graph: u64,
-    /// The nodes that the next one depends on.
+    /// The nodes that the next node depends on.
     pub last: Vec<u64>,
 }
 
-/// Returns the capture of a stream, if it is in one.
+/// Returns the capture of a stream, if the stream is capturing.
 pub fn capture_of(stream: u64) -> Result<Option<Capture>, u32> {
     let (mut status, mut id, mut graph, mut nodes, mut edges, mut count) =
         (0, 0, 0, std::ptr::null(), std::ptr::null(), 0);
@@ -42,7 +51,7 @@ pub fn capture_of(stream: u64) -> Result<Option<Capture>, u32> {
     if status != 1 {
         return Ok(None);
     }
-    // SAFETY: the driver's array has that many nodes, until the next question of this thread.
+    // SAFETY: the driver's array has this length, and is valid until the thread's next query.
     let last = if nodes.is_null() {
         Vec::new()
     } else {
@@ -51,7 +60,7 @@ pub fn capture_of(stream: u64) -> Result<Option<Capture>, u32> {
     Ok(Some(Capture { id, graph, last }))
 }
 
-/// Lets the next work of a stream that captures depend on these nodes alone.
+/// Lets the next work of a capturing stream depend on exactly these nodes.
 pub fn depend_on(stream: u64, nodes: &[u64]) -> Result<(), u32> {
     set_dependencies(stream, nodes.as_ptr(), std::ptr::null(), nodes.len(), 1)
 }
@@ -68,12 +77,12 @@ pub fn enter(context: u64) -> Result<(), u32> {
     set_context(context)
 }
 
-/// Lets the work of a context look as if it were not over, or lets it go.
+/// Makes the work of a context look unfinished, or undoes that.
 pub fn hold(context: u64, hold: bool) {
     hold_context(context, u32::from(hold)).expect("the simulated driver");
 }
 
-/// Creates a stream that no default stream waits for.
+/// Creates a stream that does not synchronize with the default stream.
 pub fn stream() -> Result<u64, u32> {
     let mut stream = 0;
     create_stream(&mut stream, 1).map(|()| stream)
@@ -83,7 +92,7 @@ pub fn drop_stream(stream: u64) {
     let _ = destroy_stream(stream);
 }
 
-/// Creates an event without times.
+/// Creates an event without timing.
 pub fn event() -> Result<u64, u32> {
     let mut event = 0;
     create_event(&mut event, 2).map(|()| event)
@@ -93,7 +102,7 @@ pub fn drop_event(event: u64) {
     let _ = destroy_event(event);
 }
 
-/// Lets a stream wait for all that is in another one.
+/// Lets a stream wait for all work of another stream.
 pub fn follow(stream: u64, other: u64) -> Result<(), u32> {
     let scratch = event()?;
     let followed = record(scratch, other).and_then(|()| wait(stream, scratch, 0));
@@ -101,23 +110,23 @@ pub fn follow(stream: u64, other: u64) -> Result<(), u32> {
     followed
 }
 
-/// Records an event in a stream that does not capture.
+/// Records an event in a stream that is not capturing.
 pub fn note(event: u64, stream: u64) -> Result<(), u32> {
     record(event, stream)
 }
 
-/// Adds a node to the capture of a stream, which waits for an event of outside.
+/// Adds a node to the capture of a stream that waits for an external event.
 pub fn wait_outside(stream: u64, event: u64) -> Result<(), u32> {
     wait(stream, event, 1)
 }
 
-/// Adds a node to a graph, which records an event for outside.
+/// Adds a node to a graph that records an external event.
 pub fn record_node(graph: u64, after: &[u64], event: u64) -> Result<u64, u32> {
     let mut node = 0;
     add_record_node(&mut node, graph, after.as_ptr(), after.len(), event).map(|()| node)
 }
 
-/// Lets a graph call a function when it and all of its clones and execs are destroyed.
+/// Registers a function to call when the graph, its clones and its execs are all destroyed.
 pub fn at_end_of(graph: u64, destroy: extern "C" fn(*mut c_void), data: *mut c_void) -> Result<(), u32> {
     let mut object = 0;
     create_object(&mut object, data, destroy, 1, 1)?;

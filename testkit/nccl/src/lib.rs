@@ -1,13 +1,15 @@
-//! A library in the place of NCCL, for tests on the simulated driver: the functions that cuweave calls, with their C signatures.
+//! A stand-in for NCCL, for tests on the simulated driver. It exports the functions that cuweave calls, with their
+//! C signatures.
 //!
-//! Ranks are threads, the devices of one thread, or processes (`apart.rs`). A collective copies what a rank gives to the host, meets the other ranks, and copies
-//! the result back: two copies and a meeting, which a stream that captures takes as nodes. Ranks that disagree wait for each other, as
-//! those of NCCL do, until the limit of `ncclTestPatience`, behind which the communicator has an error. It counts the communicators that
-//! live, and fails where a test asks it to. The functions `ncclTest..` are the test's.
+//! Ranks are threads, devices of one thread, or processes (`apart.rs`). A collective copies the rank's input to the
+//! host, waits for the other ranks, and copies the result back. If the stream captures, the two copies and the wait
+//! become nodes. Ranks that disagree wait for each other, as in NCCL, up to the limit of `ncclTestPatience`; then
+//! the communicator has an error. The library counts the live communicators and fails where a test requests it.
+//! Functions named `ncclTest..` are for tests.
 //!
-//! As NCCL 2.28 does, it keeps a stream for each capture that it knows by its number (`order.rs`), and the last abort of a communicator's
-//! ranks in this process waits until the graphs with their collectives are destroyed. The variable `CUWEAVE_TEST_NCCL` gives it another
-//! version.
+//! Like NCCL 2.28, it keeps a stream for each capture, identified by the capture's number (`order.rs`). The last
+//! abort among a communicator's ranks in this process waits until the graphs with its collectives are destroyed.
+//! The environment variable `CUWEAVE_TEST_NCCL` sets another version.
 
 #![allow(non_snake_case, unsafe_code)]
 #![allow(clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
@@ -38,7 +40,7 @@ const SYSTEM: u32 = 2;
 /// `ncclUnhandledCudaError`.
 const CUDA: u32 = 1;
 
-/// A collective that waits for the end of its group.
+/// A collective that is enqueued when its group ends.
 struct Queued {
     comm: usize,
     what: What,
@@ -50,7 +52,7 @@ struct Queued {
 #[derive(Default)]
 struct Group {
     depth: u32,
-    /// The status of the first of its calls that failed.
+    /// The status of the first call that failed.
     failed: u32,
     inits: Vec<(usize, u64, u32, u32)>,
     queued: Vec<Queued>,
@@ -87,7 +89,7 @@ pub extern "C" fn ncclGetErrorString(status: u32) -> *const c_char {
 pub extern "C" fn ncclGetUniqueId(id: *mut u64) -> u32 {
     call("ncclGetUniqueId", |state| {
         state.ids += 1;
-        // SAFETY: the caller's 128 bytes.
+        // SAFETY: the caller's pointer to 128 bytes.
         unsafe { id.write_unaligned(u64::from(std::process::id()) << 32 | state.ids) };
         0
     })
@@ -116,7 +118,7 @@ pub extern "C" fn ncclCommInitRankConfig(
             return INVALID;
         }
         let made = state.join(id.0[0], rank as u32, ranks as u32, order);
-        // SAFETY: the caller's pointer, which lives until the group ends.
+        // SAFETY: the caller's pointer, which is valid until the group ends.
         unsafe { *comm = made };
         0
     });
@@ -183,7 +185,7 @@ pub extern "C" fn ncclGroupEnd() -> u32 {
     if depth == 0 { end() } else { 0 }
 }
 
-/// Notes that a call in a group has failed: nothing of the group is done.
+/// Records that a call in a group has failed. Then the group enqueues nothing.
 fn failed(status: u32) -> u32 {
     GROUP.with_borrow_mut(|group| {
         if group.depth > 0 && group.failed == 0 {
@@ -193,7 +195,7 @@ fn failed(status: u32) -> u32 {
     status
 }
 
-/// Does what a group has gathered.
+/// Enqueues what a group has collected.
 fn end() -> u32 {
     let group = GROUP.take();
     if group.failed != 0 {
@@ -222,7 +224,6 @@ fn end() -> u32 {
     done.err().unwrap_or(0)
 }
 
-/// Enqueues the collectives of a group.
 fn run(queued: Vec<Queued>) -> Result<(), u32> {
     let (mut works, mut turns) = (Vec::new(), BTreeMap::new());
     for Queued { comm, what, from, to, stream } in queued {
@@ -233,7 +234,7 @@ fn run(queued: Vec<Queued>) -> Result<(), u32> {
         }
         works.push((work, from, to, stream));
     }
-    // A group of one thread gives the elements of all its ranks before one of them waits.
+    // If one thread has several ranks, all of them contribute before any of them waits.
     for (work, from, _, stream) in &works {
         driver::to_host(work.given(), *from, work.what.given(work.ranks), *stream).map_err(|_| CUDA)?;
         if turns.get(&work.comm).is_some_and(Option::is_none) {
@@ -249,9 +250,9 @@ fn run(queued: Vec<Queued>) -> Result<(), u32> {
     turns.into_values().flatten().try_for_each(order::Turn::end).map_err(|_| CUDA)
 }
 
-/// Returns 1 when the ranks have met.
+/// Returns 1 once all ranks have arrived.
 extern "C" fn poll(work: *mut c_void) -> u32 {
-    // SAFETY: works live as long as the library.
+    // SAFETY: a work lives as long as the library.
     let work = unsafe { &*work.cast::<state::Work>() };
     u32::from(alone(|state| state.met(work)))
 }
@@ -294,7 +295,7 @@ collectives! {
     ncclReduceScatter(op: u32) "reduce_scatter" op, 0;
 }
 
-/// A send: with the receive behind it in the group it is one exchange, since all ranks do both.
+/// A send. Together with the next receive of the group it is one exchange, since all ranks do both.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclSend(
     from: u64,
@@ -336,39 +337,39 @@ pub extern "C" fn ncclRecv(
     if status == 0 { 0 } else { failed(status) }
 }
 
-/// Lets the `nth` call of a function from now on fail with a status; 0 is none.
+/// Lets the `nth` next call of a function fail with a status. 0 requests no failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestFail(name: *const c_char, nth: u32, status: u32) {
     // SAFETY: the test's text.
     alone(|state| unsafe { state.calls.fail(name, nth, status) });
 }
 
-/// Sets the time in milliseconds after which ranks that do not come are an error of the communicator.
+/// Sets the time in milliseconds after which a missing rank is an error of the communicator.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestPatience(milliseconds: u64) {
     alone(|state| state.patience = Duration::from_millis(milliseconds));
 }
 
-/// Lets ranks wait until the abort for those that do not come, as NCCL does: their devices are busy from the limit of
-/// `ncclTestPatience` on.
+/// Lets ranks wait for missing ranks until the abort, as NCCL does. Their devices look busy once the limit of
+/// `ncclTestPatience` is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestHang(hangs: u32) {
     alone(|state| state.hangs = hangs != 0);
 }
 
-/// Gives all communicators of an error that is met in the background.
+/// Sets an asynchronous error on all communicators.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestBreak(status: u32) {
     alone(|state| state.break_all(status));
 }
 
-/// Returns the number of communicators that live.
+/// Returns the number of live communicators.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestLive() -> u64 {
     alone(|state| state.live() as u64)
 }
 
-/// Passes on the violations since the last time, then the number of calls of each function.
+/// Passes on the violations since the last call, then the number of calls of each function.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclTestTake(hear: Hear, data: *mut c_void) {
     pass(&alone(State::take), hear, data);

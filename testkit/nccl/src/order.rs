@@ -1,7 +1,9 @@
-//! The order of a communicator's work: a stream of its own for each capture, as NCCL 2.28 has it (`strongstream.cc`).
+//! Orders the work of a communicator with a separate stream for each capture, as NCCL 2.28 does
+//! (`strongstream.cc`).
 //!
-//! A capture is known by its number. For one of a number that is known already, the stream of the one before is used again, which does
-//! not capture any more if that one has ended: then a stream that captures waits for one that does not, and the driver refuses.
+//! A capture is identified by its number. If a number occurs again, the earlier capture's stream is used again. If
+//! that capture has ended, its stream is no longer capturing: then a capturing stream waits for a stream that does
+//! not capture, which the driver refuses.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +14,7 @@ use cuweave_testkit::stand_in::is_capturing;
 
 use crate::driver;
 
-/// A capture that a communicator's work is in, or was in.
+/// A capture that has or had work of the communicator.
 struct Known {
     id: u64,
     stream: u64,
@@ -22,19 +24,18 @@ struct Known {
 #[derive(Default)]
 struct Streams {
     known: Vec<Known>,
-    /// The stream of work outside of captures, and the event between that and captures.
+    /// The stream of work outside of captures, and the event that orders that work with captures.
     outside: Option<(u64, u64)>,
 }
 
-/// The order of a communicator's work.
 pub struct Order {
     context: u64,
-    /// True if work in graphs and outside of them is ordered by events.
+    /// True if events order work in graphs with work outside of them.
     mixing: bool,
     streams: Mutex<Streams>,
-    /// The number of captures whose graphs live.
+    /// The number of captures whose graphs are alive.
     graphs: AtomicUsize,
-    /// True while a thread enqueues work.
+    /// True while a thread is enqueuing work.
     pub busy: AtomicBool,
 }
 
@@ -45,26 +46,26 @@ pub struct Turn {
     own: u64,
 }
 
-/// Called when the graphs with a capture are destroyed. The lock of the library is not taken, since the driver holds its own.
+/// Called when the graphs of a capture are destroyed. Must not take the lock of the library, since the driver holds
+/// its own.
 extern "C" fn gone(order: *mut c_void) {
-    // SAFETY: made by `Arc::into_raw` for this one call.
+    // SAFETY: made by `Arc::into_raw` for this single call.
     let order = unsafe { Arc::from_raw(order.cast::<Order>()) };
     order.graphs.fetch_sub(1, Ordering::SeqCst);
 }
 
 impl Order {
-    /// Returns the order of a communicator of the current context.
     pub fn new(mixing: bool) -> Arc<Order> {
         let (streams, graphs, busy) = (Mutex::default(), AtomicUsize::new(0), AtomicBool::new(false));
         Arc::new(Order { context: driver::context(), mixing, streams, graphs, busy })
     }
 
-    /// Returns the number of captures whose graphs live.
+    /// Returns the number of captures whose graphs are alive.
     pub fn graphs(&self) -> usize {
         self.graphs.load(Ordering::SeqCst)
     }
 
-    /// Begins the work of a group in a stream: `None` if it does not capture.
+    /// Begins the work of a group in a stream. `None` if the stream is not capturing.
     pub fn begin(self: &Arc<Order>, launch: u64) -> Result<Option<Turn>, u32> {
         let Some(capture) = driver::capture_of(launch)? else { return Ok(None) };
         driver::enter(self.context)?;
@@ -121,7 +122,7 @@ impl Order {
 }
 
 impl Turn {
-    /// Ends the work of a group: the next of the communicator in this capture comes behind it.
+    /// Ends the work of a group: the communicator's next work in this capture depends on it.
     pub fn end(self) -> Result<(), u32> {
         driver::enter(self.order.context)?;
         let Some(capture) = driver::capture_of(self.launch)? else { return Err(1) };

@@ -1,4 +1,4 @@
-//! The communicators that live, the works of collectives, and where ranks meet.
+//! The live communicators, their collectives, and the meetings of ranks.
 
 use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
@@ -24,15 +24,15 @@ pub struct Comm {
     ranks: u32,
     pub aborted: bool,
     pub error: u32,
-    /// Its context, whose work is held from a collective that ranks have not come to until the abort.
+    /// Its context. If ranks are missing at a collective, the context's work looks unfinished until the abort.
     context: u64,
     held: bool,
-    /// The number of collectives that it has come to.
+    /// The number of collectives that the rank has reached.
     met: u64,
     pub order: Arc<Order>,
 }
 
-/// A collective of one rank: enqueued once, or run by each launch of a graph.
+/// A collective of one rank. It is enqueued once, or run by each launch of a graph.
 pub struct Work {
     pub comm: usize,
     pub what: What,
@@ -40,18 +40,19 @@ pub struct Work {
     pub ranks: u32,
     given: UnsafeCell<Vec<u8>>,
     result: UnsafeCell<Vec<u8>>,
-    /// The number of its meeting, and when it came there, while it waits.
+    /// While it waits: the number of its meeting, and the time of arrival.
     waits: Mutex<Option<(u64, Instant)>>,
 }
 
-// SAFETY: the bytes are touched by copies of the driver, and by the library while its lock is held between these copies.
+// SAFETY: the bytes are accessed by the driver's copies, and between these copies by the library while it holds its
+// lock.
 unsafe impl Send for Work {}
 // SAFETY: as above.
 unsafe impl Sync for Work {}
 
 impl Work {
     pub fn given(&self) -> *mut u8 {
-        // SAFETY: nobody holds a reference to the bytes.
+        // SAFETY: no reference to the bytes exists.
         unsafe { (*self.given.get()).as_mut_ptr() }
     }
 
@@ -61,7 +62,7 @@ impl Work {
     }
 }
 
-/// A meeting of all ranks of a communicator.
+/// A meeting of all ranks of a communicator, for one collective.
 #[derive(Default)]
 struct Meeting {
     given: BTreeMap<u32, (What, Vec<u8>)>,
@@ -79,19 +80,19 @@ pub struct State {
     lines: Vec<String>,
     pub calls: Calls,
     pub patience: Duration,
-    /// True if ranks that do not come are no error, and the others wait for them until the abort.
+    /// True if a missing rank is not an error: the others wait for it until the abort.
     pub hangs: bool,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Calls `work` with the state.
+/// Calls `work` with the locked state.
 pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
     let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     work(state.get_or_insert_with(|| State { patience: Duration::from_secs(20), ..State::default() }))
 }
 
-/// Counts a call of a function, which fails if the test asked for it, and else does `work`.
+/// Counts a call of a function. Fails if a test has requested it, and otherwise calls `work`.
 pub fn call(name: &str, work: impl FnOnce(&mut State) -> u32) -> u32 {
     alone(|state| match state.calls.enter(name) {
         Some(status) => status,
@@ -136,17 +137,17 @@ impl State {
         self.comms.get_mut(&comm)
     }
 
-    /// Returns the order of a communicator's work.
     pub fn order(&mut self, comm: usize) -> Option<Arc<Order>> {
         self.comm(comm).map(|comm| comm.order.clone())
     }
 
-    /// Notes what a program must not do.
+    /// Records a violation: something that a program must not do.
     pub fn violation(&mut self, text: &str) {
         self.lines.push(format!("violation {text}"));
     }
 
-    /// Ends the works of a communicator. Returns the ranks of this process if all of them are aborted now, which are destroyed then.
+    /// Aborts the works of a communicator. If all ranks of this process are aborted now, returns them, so that they
+    /// can be destroyed.
     pub fn stop(&mut self, comm: usize) -> Vec<usize> {
         let Some(known) = self.comm(comm) else { return Vec::new() };
         known.aborted = true;
@@ -158,12 +159,11 @@ impl State {
         if own().all(|(_, comm)| comm.aborted) { own().map(|(&at, _)| at).collect() } else { Vec::new() }
     }
 
-    /// Returns the number of captures of these communicators whose graphs live.
+    /// Returns the number of captures of these communicators whose graphs are alive.
     pub fn graphs(&self, comms: &[usize]) -> usize {
         comms.iter().filter_map(|comm| self.comms.get(comm)).map(|comm| comm.order.graphs()).sum()
     }
 
-    /// Removes a communicator.
     pub fn remove(&mut self, comm: usize) -> Option<Comm> {
         self.comms.remove(&comm)
     }
@@ -194,14 +194,14 @@ impl State {
         self.works.push(work);
     }
 
-    /// Brings a rank to its next meeting, once.
+    /// Brings a rank to its next meeting. Further calls have no effect.
     pub fn arrive(&mut self, work: &Work) {
         let mut waits = work.waits.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(comm) = self.comms.get_mut(&work.comm).filter(|_| waits.is_none()) else { return };
         let number = comm.met;
         comm.met += 1;
         *waits = Some((number, Instant::now()));
-        // SAFETY: the copy of the bytes is over.
+        // SAFETY: the copy to these bytes has finished.
         let given = unsafe { (*work.given.get()).clone() };
         let key = (comm.id, number);
         if apart::folder().is_some() {
@@ -210,7 +210,7 @@ impl State {
         self.meetings.entry(key).or_default().given.insert(work.rank, (work.what, given));
     }
 
-    /// Returns true if a rank has its result, or gets none any more.
+    /// Returns true if a rank has its result, or will never get one.
     pub fn met(&mut self, work: &Work) -> bool {
         self.arrive(work);
         let mut waits = work.waits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -249,7 +249,7 @@ impl State {
         }
         let given: Vec<Vec<u8>> = given.values().map(|(_, given)| given.clone()).collect();
         let result = work.what.result(&given, work.rank);
-        // SAFETY: the copy from the bytes has not begun.
+        // SAFETY: the copy from these bytes has not begun.
         let own = unsafe { &mut *work.result.get() };
         let count = own.len();
         own.copy_from_slice(&result[..count]);

@@ -1,4 +1,4 @@
-//! Result codes, and macros for calls that must return one.
+//! Macros for driver calls that must return a given result code.
 
 use cudarc::driver::sys::CUresult;
 
@@ -15,7 +15,7 @@ macro_rules! ok {
     };
 }
 
-/// Makes a driver call that must return that code.
+/// Makes a driver call that must return the given code.
 #[macro_export]
 macro_rules! gives {
     ($code:expr, $call:expr) => {

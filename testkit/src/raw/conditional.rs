@@ -14,12 +14,12 @@ pub use sys::CUgraphConditionalNodeType::{
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE,
 };
 
-/// PTX of a kernel that sets a condition, `cudaGraphSetConditional(handle, value)`: a declaration and a call, which the
-/// driver links when it loads the module.
+/// PTX of a kernel that sets a condition with `cudaGraphSetConditional(handle, value)`. The function is only
+/// declared; the driver links it when it loads the module.
 pub const SET_CONDITION: &str =
     ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n";
 
-/// A body of a conditional node, which owns it.
+/// A body of a conditional node. The node owns the graph.
 pub struct Body(ManuallyDrop<Graph>);
 
 impl Deref for Body {
@@ -31,7 +31,7 @@ impl Deref for Body {
 }
 
 impl Graph {
-    /// Makes a conditional handle, with the value at the begin of each launch, if there is one.
+    /// Creates a conditional handle. `default` is its value at the start of each launch.
     pub fn handle(&self, context: &Context, default: Option<u32>) -> u64 {
         let mut handle = 0;
         let (value, flags) = (default.unwrap_or(0), u32::from(default.is_some()));
@@ -39,7 +39,7 @@ impl Graph {
         handle
     }
 
-    /// Adds a conditional node with so many bodies.
+    /// Adds a conditional node with `size` bodies.
     pub fn try_conditional(
         &self,
         context: &Context,
@@ -47,7 +47,7 @@ impl Graph {
         handle: u64,
         (kind, size): (sys::CUgraphConditionalNodeType, u32),
     ) -> Result<(Node, Vec<Body>), CUresult> {
-        // SAFETY: a struct of numbers and pointers, for which zero is a value.
+        // SAFETY: a struct of numbers and pointers, for which all zeros are valid.
         let mut params = unsafe { std::mem::zeroed::<sys::CUgraphNodeParams>() };
         params.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
         params.__bindgen_anon_1.conditional = sys::CUDA_CONDITIONAL_NODE_PARAMS {
@@ -90,14 +90,14 @@ impl Graph {
         (node, bodies.remove(0))
     }
 
-    /// Adds a `SWITCH` node, which drivers have from CUDA 12.8 on.
+    /// Adds a `SWITCH` node, which requires a driver of CUDA 12.8 or later.
     pub fn run_switch(&self, context: &Context, after: &[Node], handle: u64, size: u32) -> (Node, Vec<Body>) {
         self.try_conditional(context, after, handle, (CU_GRAPH_COND_TYPE_SWITCH, size)).unwrap()
     }
 }
 
 impl Exec {
-    /// Launches it and waits; the first error is returned.
+    /// Launches it and waits. Returns the first error.
     pub fn run(&self, context: &Context) -> CUresult {
         match self.launch(context) {
             OK => context.sync(),

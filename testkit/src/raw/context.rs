@@ -1,10 +1,10 @@
-//! Contexts.
+//! Contexts for tests.
 
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult};
 
-/// A context of the test's own, so that a test breaks no other test's context.
+/// A context of its own, so that an error in one test does not affect the contexts of others.
 pub struct Context {
     pub context: sys::CUcontext,
     pub stream: sys::CUstream,
@@ -43,7 +43,7 @@ impl Context {
 
     pub fn write<T: Copy>(&self, address: u64, data: &[T]) {
         ok!(sys::cuMemcpyHtoD_v2(address, data.as_ptr().cast(), size_of_val(data)));
-        // The stream of the context does not wait for the default stream, in which the copy may still run.
+        // The stream of the context does not wait for the default stream, where the copy may still be running.
         ok!(sys::cuStreamSynchronize(null_mut()));
     }
 

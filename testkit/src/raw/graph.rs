@@ -12,7 +12,7 @@ use super::params::{alloc_params, copy_params, fill_params, kernel_params};
 /// A node of a graph.
 pub type Node = sys::CUgraphNode;
 
-/// A graph, destroyed at the end.
+/// A graph, which is destroyed on drop.
 pub struct Graph(pub sys::CUgraph);
 
 impl Drop for Graph {
@@ -21,7 +21,7 @@ impl Drop for Graph {
     }
 }
 
-/// An instance, destroyed at the end.
+/// An executable graph, which is destroyed on drop.
 pub struct Exec(pub sys::CUgraphExec);
 
 impl Drop for Exec {
@@ -71,7 +71,7 @@ impl Graph {
         self.memset(context, after, &fill_params(address, value, bytes))
     }
 
-    /// Adds a fill with `count` values of 32 bits.
+    /// Adds a fill with `count` 32-bit values.
     pub fn fill_words(
         &self,
         context: &Context,

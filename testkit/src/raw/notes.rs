@@ -1,4 +1,4 @@
-//! The calls of the simulated driver that are its own, and its reports.
+//! The calls that only the simulated driver has, and its reports.
 
 use std::ptr::null;
 
@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUresult};
 use super::context::Context;
 use super::graph::{Exec, Graph, Node};
 
-/// The simulated driver's own calls, as `ANNOTATE.md` documents them.
+/// The calls that only the simulated driver has. `ANNOTATE.md` documents them.
 pub struct Notes {
     name_node: unsafe extern "C" fn(sys::CUgraphNode, Text, Text, u32) -> CUresult,
     name_members: unsafe extern "C" fn(sys::CUgraphNode, u32, *const Member, usize) -> CUresult,
@@ -49,7 +49,8 @@ struct Member {
 }
 
 impl Context {
-    /// Returns a context of the simulated driver, with its own calls. `None` on a real one, which makes none of its checks.
+    /// Returns a context of the simulated driver with its extra calls. `None` on a real driver, which makes none of
+    /// these checks.
     pub fn simulated() -> Option<(Context, Notes)> {
         let context = Context::new();
         context.simulated.then(|| (context, Notes::new()))
@@ -86,7 +87,7 @@ impl Notes {
         ok!((self.add_buffer)(graph.0, &buffer));
     }
 
-    /// A planned buffer of one member of a node.
+    /// Describes a planned buffer of one member of a node.
     pub fn buffer_of_member(
         &self,
         graph: &Graph,
@@ -101,7 +102,7 @@ impl Notes {
         unsafe { (self.add_buffer)(graph.0, &buffer) }
     }
 
-    /// Members by their names, lines and first blocks.
+    /// Describes the members of a node by name, line and first block.
     pub fn members(&self, node: Node, axis: u32, members: &[(&str, u32, u32)]) -> CUresult {
         let file = "src/plan.rs".into();
         let raw = |&(name, line, first): &(&str, u32, u32)| Member { name: name.into(), file, line, first };
@@ -118,7 +119,7 @@ impl Notes {
     }
 }
 
-/// The reports that name this, without those of tests that run at the same time.
+/// Returns the reports that mention `name`. Other tests that run at the same time add reports without it.
 pub fn reports_of(name: &str) -> Vec<cuweave_sim::Report> {
     let all = cuweave_sim::reports().unwrap();
     all.into_iter().filter(|report| report.text.contains(name)).collect()

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use cudarc::driver::sys;
 
 pub fn alloc_params(bytes: usize) -> sys::CUDA_MEM_ALLOC_NODE_PARAMS {
-    // SAFETY: a struct of numbers and pointers, for which zero is a value; enumerators are set below.
+    // SAFETY: a struct of numbers and pointers, for which all zeros are valid. Enumerators are set below.
     let mut params: sys::CUDA_MEM_ALLOC_NODE_PARAMS = unsafe {
         let mut params = MaybeUninit::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>::zeroed();
         let props = &raw mut (*params.as_mut_ptr()).poolProps;

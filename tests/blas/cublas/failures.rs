@@ -1,5 +1,5 @@
-//! Each call of the library fails in turn, with each status: the error names the statement, the call and the status; nothing stays
-//! behind; the next build works.
+//! Lets each call of the library fail in turn, with each status. The error must name the statement, the call and
+//! the status; nothing may leak; and the next build must work.
 
 use cuweave::blas::{self, Blas, matmul_bias};
 use cuweave::prelude::*;
@@ -35,7 +35,7 @@ fn both(
     solve(&blas, &a[0..n * n], &mut x, n, n);
 }
 
-/// Makes products, builds, launches, and drops all.
+/// Creates products, builds, launches, and drops everything.
 fn run(device: &Device) -> std::result::Result<(), (bool, String)> {
     let n = 8;
     let blas = Blas::new(&device.ctx).map_err(|error| (false, error.to_string()))?;
@@ -70,7 +70,7 @@ fn each_call_fails_in_turn() {
                 control.notes();
                 let unheard = name.contains("Destroy")
                     || name == "cublasLtMatmulAlgoGetHeuristic" && [7, 15].contains(&status)
-                    // The stream is taken away from the handle behind the call.
+                    // This failure occurs after the call, when the stream is taken away from the handle.
                     || name == "cublasSetStream_v2" && nth == 2;
                 let Err((built, error)) = result else {
                     assert!(unheard, "{what}: no error");

@@ -1,20 +1,20 @@
-//! The library of the tests in the place of cuBLAS (`testkit/cublas`), as a test sees it.
+//! Access to the stand-in for cuBLAS (`testkit/cublas`) from tests.
 
 use std::ops::Deref;
 
 use cuweave_testkit::stand_in;
 
-/// The notes of the library since the last time.
+/// The notes of the library since the last call.
 #[derive(Debug, Default)]
 pub struct Notes(pub Vec<String>);
 
 impl Notes {
-    /// Returns the notes that begin with a word, without it.
+    /// Returns the notes that begin with a word, without the word.
     pub fn of(&self, word: &str) -> Vec<&str> {
         self.0.iter().filter_map(|note| note.strip_prefix(word)?.strip_prefix(' ')).collect()
     }
 
-    /// Returns what follows a word in each note of a kind.
+    /// Returns the values that follow a word in each note of a kind.
     pub fn values(&self, kind: &str, word: &str) -> Vec<&str> {
         let value = |note: &&str| {
             let mut words = note.split(' ').skip_while(|at| *at != word);
@@ -24,13 +24,13 @@ impl Notes {
         notes.iter().filter_map(|note| Some(note[value(note)?..].split(' ').next().unwrap_or(""))).collect()
     }
 
-    /// Returns the functions that were called, each with the number of its calls.
+    /// Returns the number of calls of each function.
     pub fn counts(&self) -> Vec<(String, u32)> {
         stand_in::counts(&self.0)
     }
 }
 
-/// The functions of the library that are the test's.
+/// The stand-in's functions for tests.
 pub struct Control(stand_in::Control);
 
 impl Deref for Control {
@@ -46,13 +46,13 @@ impl Control {
         Control(stand_in::Control::open("cublasLt_simulated", "cublasTest"))
     }
 
-    /// Sets the workspace that the heuristic asks for.
+    /// Sets the workspace that the heuristic requests.
     pub fn workspace(&self, bytes: u64) {
-        // SAFETY: the signature is that of the library's source.
+        // SAFETY: the signature is that in the library's source.
         (unsafe { self.function::<extern "C" fn(u64)>("Workspace") })(bytes);
     }
 
-    /// Returns the notes since the last time.
+    /// Returns the notes since the last call.
     pub fn notes(&self) -> Notes {
         let notes = Notes(self.take());
         assert_eq!(notes.of("violation"), [""; 0]);

@@ -1,5 +1,5 @@
-//! `cuweave::blas` over a library in the place of cuBLAS, on the simulated driver: its calls, their times and arguments, and the
-//! handling of each failure. The library finds itself in the search path of a process of its own.
+//! `cuweave::blas` with a stand-in for cuBLAS on the simulated driver: its calls, their times and arguments, and
+//! each failure. The stand-in is found through the search path of a separate process.
 
 mod failures;
 mod library;

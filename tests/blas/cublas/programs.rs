@@ -1,4 +1,4 @@
-//! Products: asked for before anything is captured, once, with the workspace that the plan then has.
+//! Products query the heuristic once, before any capture, and run with the workspace that is then planned.
 
 use cuweave::blas::{Blas, Product, gemm, matmul, matmul_bias};
 use cuweave::prelude::*;
@@ -7,10 +7,10 @@ use half::bf16;
 
 use super::library::Control;
 
-/// The bytes of workspace that the heuristic asks for.
+/// The bytes of workspace that the heuristic requests.
 const WORKSPACE: u64 = 4096;
 
-/// Returns the device, products and the library without notes.
+/// Returns the device, products, and the library with its notes cleared.
 pub fn setup() -> (Alone, Blas, Control) {
     let (device, control) = (alone(), Control::open());
     control.workspace(WORKSPACE);
@@ -21,7 +21,7 @@ pub fn setup() -> (Alone, Blas, Control) {
     (device, blas, control)
 }
 
-/// out = the second factor of the first product, as the library of the tests has it.
+/// out = the second factor of the first product, given what the stand-in computes.
 #[cuweave::graph]
 pub fn chain(n: u32, blas: &Blas, w: &[f32; n * n], x: &[f32; n * n], out: &mut [f32; n * n]) {
     let h = alloc::<f32>(n * n);
@@ -57,7 +57,7 @@ fn algorithms_are_chosen_before_the_capture_and_kept() {
     for turn in 0..2 {
         let mut out = device.zeros::<f32>(256);
         let graph = chain(&device.ctx, n, &blas, &w, &x, &mut out).expect("it builds");
-        // The workspaces of calls in order share their bytes.
+        // The workspaces of ordered calls share their bytes.
         assert_eq!(graph.report().plan.map(|plan| plan.planned), Some(WORKSPACE + 1024));
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");
@@ -66,12 +66,12 @@ fn algorithms_are_chosen_before_the_capture_and_kept() {
         let notes = control.notes();
         let kinds: Vec<&str> = notes.0.iter().filter_map(|note| note.split(' ').next()).collect();
         let asked = kinds.iter().filter(|kind| **kind == "asked").count();
-        // Once for each alignment, and not again.
+        // One query for each alignment, and none in later builds.
         assert_eq!(asked, if turn == 0 { 3 } else { 0 }, "{notes:?}");
         assert!(kinds[..asked].iter().all(|kind| *kind == "asked"), "{notes:?}");
         assert_eq!(notes.of("product").len(), 2);
         assert_eq!(notes.values("product", "capturing"), ["true"; 2]);
-        // The algorithm is that of the largest alignment, which all addresses have.
+        // The chosen algorithm is that of the largest alignment, which all addresses have.
         let number = |note: &&str| note.split(' ').next().and_then(|number| number.parse::<u64>().ok());
         first = first.or(notes.of("asked").first().and_then(number));
         assert!(notes.of("product").iter().all(|note| number(note) == first), "{notes:?}");
@@ -103,9 +103,9 @@ fn workspaces_are_planned_as_the_heuristic_answers() {
     workspaces.sort_unstable();
     workspaces.dedup();
     assert_eq!(workspaces.len(), count as usize, "{notes:?}");
-    // A race of two workspaces is reported.
+    // A race between two workspaces would be reported.
     device.nothing_reported();
-    // No workspace: no memory.
+    // Without a workspace, no memory is planned.
     control.workspace(0);
     let blas = Blas::new(&device.ctx).expect("the library");
     let graph = beside(&device.ctx, n, count, &blas, &w, &x, &mut out).expect("it builds");
@@ -157,7 +157,7 @@ typed!(narrow: bf16, bf16);
 typed!(wide: bf16, f32);
 typed!(double: f64, f64);
 
-/// Parts of k are added up in the type of the sums: `CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE` is 2.
+/// Partial sums over k are added in the type of the sums: `CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE` is 2.
 #[test]
 #[ignore = "run with the library of the tests"]
 fn results_of_16_bits_are_not_summed_in_16_bits() {
@@ -180,7 +180,7 @@ fn results_of_16_bits_are_not_summed_in_16_bits() {
     assert_eq!(masks(), ["all"; 3]);
 }
 
-/// Two threads build with one `Blas`; it is asked once for each problem.
+/// Two threads build with one `Blas`, and each problem is queried once.
 #[test]
 #[ignore = "run with the library of the tests"]
 fn threads_build_with_one_library() {
@@ -193,7 +193,7 @@ fn threads_build_with_one_library() {
                     let mut out = device.zeros::<f32>(256);
                     let graph = chain(&device.ctx, 16, &blas, &w, &x, &mut out).expect("it builds");
                     let mut exec = graph.instantiate().expect("it instantiates");
-                    // Launched on another thread than the one that built it.
+                    // Launch on a thread other than the one that built the graph.
                     std::thread::scope(|scope| {
                         scope.spawn(|| {
                             let stream = device.ctx.new_stream().expect("a stream");

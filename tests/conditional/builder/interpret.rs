@@ -66,7 +66,7 @@ type Names = BTreeMap<String, Handle>;
 
 struct Reader {
     n: Scalar<u32>,
-    /// The variable of the literal loop around.
+    /// The variable of the enclosing literal loop.
     i: Option<u32>,
 }
 
@@ -110,7 +110,7 @@ impl Reader {
                 "if" => {
                     let flag = name(line);
                     let decision = if line.starts_with("if !") { !flag } else { !!flag };
-                    // The block of an `if` ends where `} else {` stands.
+                    // The block of an `if` ends at `} else {`.
                     if lines[at - 1] == "} else {" {
                         let otherwise = &lines[at..at + block(&lines[at..])];
                         at += otherwise.len() + 1;
@@ -187,7 +187,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns an expression of a length or a bound.
+    /// Returns the expression of a length or a bound.
     fn size(&self, text: &str) -> Size {
         if let Some((one, other)) = text.split_once(" * ") {
             return self.size(one) * self.size(other);

@@ -1,5 +1,5 @@
-//! Conditions by a builder: the random programs of `random` are the same as graph functions and by a builder, in their
-//! dumps and in what they compute; and what a builder refuses.
+//! Conditionals of builders. The random programs of `random` must be the same as graph functions and with a
+//! builder, in their dumps and results. Other tests check what a builder refuses.
 
 mod interpret;
 mod refused;
@@ -10,7 +10,7 @@ use cuweave_testkit::device::alone;
 
 const N: usize = 8;
 
-/// Compares a graph function with the same program by a builder, and both with plain Rust.
+/// Compares a graph function with the same program of a builder, and both with plain Rust.
 macro_rules! agrees {
     ($program:ident, $meaning:ident, $text:literal) => {{
         let device = alone();

@@ -1,4 +1,4 @@
-//! Refusals of conditions by a builder: the code, the place and the text.
+//! What builders refuse about conditionals: the code, the place and the text of each error.
 
 use cuweave::Error;
 use cuweave::builder::{Builder, Handle, Order};
@@ -15,7 +15,8 @@ fn start(device: &Device) -> (Builder<'static>, Handle, Handle) {
     (b, go, x)
 }
 
-/// Checks that an error has a code and a text, stands in this file between the line of the check and `last`, and speaks of a builder.
+/// Checks the code and the texts of an error about a builder. Its line must be between that of the check and
+/// `last`.
 #[track_caller]
 fn says<T: std::fmt::Debug>(result: cuweave::Result<T>, last: u32, texts: &[&str]) {
     let error = result.expect_err("it is refused");
@@ -170,7 +171,7 @@ fn a_match_takes_all_values() {
 #[test]
 fn the_build_checks_bodies() {
     let device = alone();
-    // Elements that one arm writes are not written behind it.
+    // Elements that only one arm writes do not count as written after it.
     let (mut b, go, x) = start(&device);
     let h = b.named("h").alloc::<u32>(8);
     b.if_(&go, |b| b.fill(h.write(), 1)).expect("a body");

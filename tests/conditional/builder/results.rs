@@ -1,4 +1,4 @@
-//! Graphs with conditions by a builder: nested bodies, calls, setters, and the turns of loops.
+//! Graphs with conditionals of a builder: nested bodies, calls, setters, and loop iterations.
 
 use cuweave::builder::{Builder, Handle};
 use cuweave::prelude::*;
@@ -11,7 +11,7 @@ pub fn taken(x: [u32; 8], out: &mut [u32; 8]) {
     copy(&x, &mut out);
 }
 
-/// Turns of a function's own, in a call.
+/// A loop with its own limit, in a called function.
 #[cuweave::graph]
 fn counted(n: u32, x: &mut [u32; n], go: &mut [u32; 1]) {
     #[at_most(3)]
@@ -21,7 +21,7 @@ fn counted(n: u32, x: &mut [u32; n], go: &mut [u32; 1]) {
     }
 }
 
-/// A description of a program, as a framework has it.
+/// A description of a program, as a framework may have it.
 enum Layer {
     Mix(u32),
     Gated(Vec<Layer>, Vec<Layer>),
@@ -117,10 +117,16 @@ fn setters_reach_bodies_and_turns_are_read() {
     let inner = exec.turns("counted.inner").expect("a loop of a call");
     assert_eq!((inner.entries, inner.turns, inner.limited), (1, 3, 0), "9 turns are over after 4, 2 and 3");
     let error = exec.turns("third").expect_err("no such loop").to_string();
-    assert!(error.contains("no loop with a limit is called `third`: those with a limit are `counted.inner`, `second`, `while`"), "{error}");
+    assert!(
+        error.contains(
+            "no loop with a limit is called `third`: those with a limit are `counted.inner`, \
+        `second`, `while`"
+        ),
+        "{error}"
+    );
     let error = exec.turns_of(other).expect_err("a launch").to_string();
     assert!(error.contains("CW001") && error.contains("no loop with a limit"), "{error}");
-    // Nothing is left of the counter: the next launch enters the loops, and they have no turn.
+    // The counter starts anew: the next launch enters the loops but runs no iteration.
     exec.set_scalar(&by, 3).expect("a setter");
     let _ = exec.launch(&device.stream).expect("a launch");
     let again = exec.turns_of(first).expect("a loop");

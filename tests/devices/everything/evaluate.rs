@@ -1,4 +1,4 @@
-//! The results of a program, computed statement by statement.
+//! Computes the results of a program statement by statement.
 
 use super::generate::{By, LEN, Part, Program, Work};
 
@@ -13,7 +13,7 @@ fn works(list: &[Work], x: &mut Vec<Vec<u32>>, scalar: u32) {
     list.iter().for_each(|one| work(one, x, scalar));
 }
 
-/// Adds the buffers of statements that do not run, so that those behind have their numbers.
+/// Adds the buffers of statements that do not run, so that later buffers keep their numbers.
 fn skipped(list: &[Work], x: &mut Vec<Vec<u32>>) {
     for one in list {
         match one {

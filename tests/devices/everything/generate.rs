@@ -1,17 +1,17 @@
-//! Random programs, right ones: what is read is written, and each statement has access to its memory.
+//! Generates random valid programs: everything that is read was written, and each statement can access its memory.
 
 use cuweave::builder::{Launches, Memory};
 use cuweave::managed::{Advice, Location};
 use cuweave_testkit::random::Random;
 
-/// The elements of a buffer: two chunks.
+/// The number of elements of a buffer, which has two chunks.
 pub const LEN: usize = 96;
 pub const CHUNK: usize = LEN / 2;
 
 /// The memory of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// A slice of cudarc's, on a device.
+    /// A cudarc slice on a device.
     Slice(usize),
     /// A shared `Buffer`, on a device.
     Shared(usize),
@@ -38,7 +38,7 @@ pub struct Part {
     pub len: usize,
 }
 
-/// A number that a kernel is given: a literal, or the scalar argument.
+/// A number that is passed to a kernel: a literal, or the scalar argument.
 #[derive(Clone, Copy, Debug)]
 pub enum By {
     Literal(u32),
@@ -47,7 +47,7 @@ pub enum By {
 
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// An allocation with the next number, filled.
+    /// Allocates the next buffer and fills it.
     Alloc {
         device: usize,
         value: u32,
@@ -89,18 +89,18 @@ pub enum Work {
         y: Part,
         k: u32,
     },
-    /// x = 3 · x + 1, by the host.
+    /// x = 3 · x + 1, on the host.
     Host {
         x: Part,
     },
-    /// The graph function `stirred`.
+    /// Calls the graph function `stirred`.
     Stirred {
         device: usize,
         turns: u32,
         x: Part,
         y: Part,
     },
-    /// The graph function `far`, whose second half is on the next device.
+    /// Calls the graph function `far`, whose second half is on the next device.
     Far {
         device: usize,
         x: Part,
@@ -136,7 +136,7 @@ pub struct Program {
     pub works: Vec<Work>,
 }
 
-/// Returns true if a device can access memory of another, by the setting of the simulated driver.
+/// Returns true if a device can access another device's memory, according to the simulated driver's setting.
 pub fn are_peers(one: usize, other: usize) -> bool {
     match std::env::var("CUWEAVE_SIM_PEERS").as_deref() {
         Ok("none") => one == other,
@@ -148,10 +148,10 @@ pub fn are_peers(one: usize, other: usize) -> bool {
 struct Writer<'r> {
     random: &'r mut Random,
     devices: usize,
-    /// The memory of each buffer that is in sight, `None` for others.
+    /// For each buffer its memory; `None` if it is out of scope.
     homes: Vec<Option<Home>>,
     read_only: Vec<bool>,
-    /// The device of the body around.
+    /// The device of the enclosing body.
     body: Option<usize>,
     depth: u32,
 }
@@ -186,13 +186,12 @@ fn argument(random: &mut Random, devices: usize) -> Argument {
         advice.push(Advice::AccessedBy(location(random, devices)));
     }
     let prefetch = (is_managed && random.one_in(3)).then(|| location(random, devices));
-    // Before CUDA 13.0 there is no discard.
+    // Discards need CUDA 13.0.
     let has_discard = !std::env::var("CUWEAVE_SIM_VERSION").is_ok_and(|version| version.starts_with("12"));
     let discard = is_managed && !is_read_only && has_discard && random.one_in(4);
     Argument { home, is_read_only, advice, prefetch, discard }
 }
 
-/// Returns a random program.
 pub fn program(random: &mut Random, devices: usize) -> Program {
     let count = 3 + random.below(3_usize);
     let arguments: Vec<Argument> = (0..count).map(|_| argument(random, devices)).collect();
@@ -230,7 +229,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns a part of a buffer for which `fits` holds.
+    /// Returns a random part of a buffer that satisfies `fits`.
     fn part(&mut self, len: usize, fits: impl Fn(usize, Home) -> bool) -> Option<Part> {
         let homes = self.homes.iter().enumerate();
         let fitting: Vec<usize> =
@@ -262,12 +261,12 @@ impl Writer<'_> {
         }
         self.depth += 1;
         self.body = outer;
-        // Temporaries of a body end with it.
+        // Temporaries of a body are dropped at its end.
         self.homes[known..].iter_mut().for_each(|home| *home = None);
         works
     }
 
-    /// Adds a statement, or nothing where no memory fits it.
+    /// Adds a statement, unless no memory fits it.
     fn work(&mut self, works: &mut Vec<Work>) {
         let device = self.device();
         let len = self.random.of(&[LEN, LEN, CHUNK]);
@@ -355,7 +354,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns true if kernels of a device can be given this memory.
+/// Returns true if kernels of a device can be passed this memory.
 fn reaches(device: usize, home: Home) -> bool {
     match home {
         Home::Slice(own) | Home::Shared(own) => are_peers(device, own),

@@ -1,6 +1,7 @@
-//! Random programs over one to four devices with all that a graph may hold there: slices, shared buffers, managed memory with advice,
-//! prefetches and discards, pinned memory of any context, copies between devices, conditions, calls, host statements, setters, fused and batched
-//! launches, budgets. Each is compared with the same statements one after the other in plain Rust.
+//! Random programs over one to four devices, with everything that a graph may contain there: slices, shared
+//! buffers, managed memory with advice, prefetches and discards, pinned memory of any context, copies between
+//! devices, conditionals, calls, host statements, setters, fused and batched launches, and budgets. Each is
+//! compared with a sequential evaluation in plain Rust.
 
 use cudarc::driver::CudaContext;
 use cuweave_testkit::device::{driver, simulated_alone};
@@ -11,10 +12,10 @@ mod evaluate;
 mod generate;
 mod run;
 
-/// The programs of a process, unless `CUWEAVE_TEST_PROGRAMS` says how many.
+/// The number of programs per process; `CUWEAVE_TEST_PROGRAMS` overrides it.
 const PROGRAMS: u64 = 24;
 
-/// Runs the programs in a process of its own, whose driver has that many devices.
+/// Runs the programs in a separate process whose driver has `count` devices.
 fn with_devices(count: u32, more: &[(&str, &str)]) {
     if simulated_alone().is_none() {
         return;

@@ -1,4 +1,4 @@
-//! Builds and launches a program, and compares what it has written.
+//! Builds and launches a program and compares its results.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ unsafe extern "ptx-kernel" {
     fn shifted(x: &[u32; n], y: &mut [u32; n], k: u32, n: u32);
 }
 
-/// Turns of a loop, each with a temporary.
+/// A loop, with a temporary in each iteration.
 #[cuweave::graph]
 fn stirred(n: u32, turns: u32, x: &[u32; n], y: &mut [u32; n]) {
     for turn in 0..turns {
@@ -39,7 +39,7 @@ fn stirred(n: u32, turns: u32, x: &[u32; n], y: &mut [u32; n]) {
     }
 }
 
-/// One half on the device of the call, the other on the next.
+/// The first half runs on the device of the call, the second on the next device.
 #[cuweave::graph(devices = 2)]
 fn far(n: u32, x: &[u32; n], y: &mut [u32; n]) {
     let h = alloc::<u32>(n);
@@ -61,7 +61,7 @@ enum Bound {
     Pinned(PinnedHostSlice<u32>),
 }
 
-/// Counts of what the programs had.
+/// Counts of the features that the programs had.
 #[derive(Debug, Default)]
 pub struct Seen {
     programs: usize,
@@ -85,7 +85,7 @@ impl Seen {
             usize::from(report.budget.as_ref().is_some_and(|budget| !budget.edges.is_empty()));
     }
 
-    /// Checks that the programs had what they are to test.
+    /// Checks that the programs had the features that they are meant to test.
     pub fn is_rich(&self, devices: usize) {
         assert!(self.programs == 0 || self.fused > 0 && self.conditions > 0 && self.setters > 0, "{self:?}");
         assert!(devices == 1 || self.crossings > 0, "no program crosses");
@@ -110,11 +110,11 @@ struct Built<'a> {
     scalar: Scalar<u32>,
 }
 
-/// The statements of a program, as they are given to a builder.
+/// The state while the statements of a program are passed to a builder.
 struct Writing {
     handles: Vec<Handle>,
     scalar: Scalar<u32>,
-    /// True if bodies are around: their statements are on the device of the condition.
+    /// True inside of a body, whose statements are on the device of the condition.
     inside: bool,
 }
 
@@ -178,7 +178,7 @@ impl Writing {
         if self.inside { b } else { b.on(device as u32) }
     }
 
-    /// Makes a flag that is the first element of a part, divided by 16, modulo a number.
+    /// Makes a flag: the first element of a part, divided by 16, modulo `modulus`.
     fn flag(&self, b: &mut Builder<'_>, device: usize, of: Part, modulus: u32) -> cuweave::Result<Handle> {
         let flag = self.on(b, device).alloc::<u32>(1_u64);
         let first = self.handles[of.buffer].range(of.lo as u64, of.lo as u64 + 1);
@@ -291,7 +291,7 @@ impl Writing {
     }
 }
 
-/// Builds the program, with budgets from what it plans without one.
+/// Builds the program with budgets derived from its plan without a budget.
 fn within_budget(
     program: &Program,
     contexts: &[Arc<CudaContext>],
@@ -306,7 +306,7 @@ fn within_budget(
         )
     };
     let free = planned(arguments, None).unwrap_or_else(|error| panic!("{name}: {error}\n{program:#?}"));
-    // The plan without a budget is within it.
+    // A budget of this size changes nothing.
     let same = planned(arguments, Some(free));
     let same = same.unwrap_or_else(|error| panic!("{name}: {free} bytes are planned: {error}\n{program:#?}"));
     assert!(same <= free, "{name}");
@@ -324,7 +324,7 @@ fn within_budget(
     }
 }
 
-/// Runs a program, and panics where its results differ from those of plain Rust.
+/// Runs a program. Panics if its results differ from plain Rust.
 pub fn check(
     program: &Program,
     contexts: &[Arc<CudaContext>],
@@ -338,7 +338,7 @@ pub fn check(
     let arguments = program.arguments.iter().zip(&values);
     let mut arguments: Vec<Bound> =
         arguments.map(|(argument, values)| bound(argument.home, values, contexts, &streams)).collect();
-    // Shared memory, by which the host and others see it while it is bound.
+    // Shared buffers, through which the host and other streams access bound memory.
     let mut shared: Vec<Option<Buffer<u32>>> = Vec::new();
     let mut managed: Vec<Option<Managed<u32>>> = Vec::new();
     for argument in &arguments {
@@ -363,7 +363,7 @@ pub fn check(
         for at in (0..program.arguments.len()).filter(|_| launch > 0) {
             let home = program.arguments[at].home;
             match random.below(6_u32) {
-                // The host or another stream changes what is bound.
+                // The host or another stream changes a bound buffer.
                 0 => {
                     let new = words(random);
                     if let Some(memory) = &mut managed[at] {
@@ -375,7 +375,7 @@ pub fn check(
                     }
                     values[at] = new;
                 }
-                // Other memory is bound.
+                // Another buffer is bound.
                 1 => {
                     let new = words(random);
                     match (home, bound(home, &new, contexts, &streams)) {

@@ -1,4 +1,4 @@
-//! Captures of the user's streams hold the user's work and nothing else.
+//! Captures of the user's streams contain the user's work and nothing else.
 
 use cudarc::driver::sys::CUstreamCaptureMode;
 use cuweave_testkit::device::simulated_alone;
@@ -11,12 +11,12 @@ const MODES: [CUstreamCaptureMode; 3] = [
     CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
 ];
 
-/// Nodes in all graphs of the process.
+/// Returns the number of nodes in all graphs of the process.
 fn nodes() -> u64 {
     cuweave_sim::live().expect("counts").nodes
 }
 
-/// Objects are read and dropped while a stream captures: the capture holds the user's work and nothing else.
+/// Objects are read and dropped while a stream captures: the capture contains the user's work and nothing else.
 #[test]
 fn captures_are_left_alone() {
     let Some(device) = simulated_alone() else { return };
@@ -57,7 +57,7 @@ fn captures_are_left_alone() {
                     drop(output);
                 }
                 5 => {
-                    // Either it is refused or nothing of the capture is touched.
+                    // Either it is refused or it does not affect the capture.
                     let _ = exec.set_y(data(&b, 3));
                     drop(exec.into_args());
                     drop(output);

@@ -10,7 +10,8 @@ use cuweave_testkit::timeline::{named, trace};
 
 use super::{N, assert_after, data, down, keep_an_error, shift, state_set};
 
-/// Borrowed pinned memory is freed behind the launch where the context holds an error, over which cudarc skips its wait.
+/// Borrowed pinned memory is freed after the launch, even if the context keeps an error, because of which cudarc
+/// skips its wait.
 #[test]
 fn pinned_memory_outlives_the_launch_with_an_error_kept() {
     let Some(device) = simulated_alone() else { return };
@@ -58,7 +59,7 @@ fn switched(n: u32, by: i32, x: &[i32; elsewhere(n)], out: &mut [i32; n]) {
     copy(&h, &mut out);
 }
 
-/// Expressions of the user's make another context current between the runtime's calls.
+/// The user's expressions make another context current between the runtime's calls.
 #[test]
 fn expressions_may_switch_contexts() {
     if simulated_alone().is_some() {

@@ -1,4 +1,4 @@
-//! The order of one exec's life, while driver calls fail and the context keeps errors.
+//! The order over the life of an exec while driver calls fail and the context keeps errors.
 
 use cudarc::driver::CudaContext;
 use cuweave_testkit::device::{Device, simulated_alone};
@@ -7,7 +7,7 @@ use cuweave_testkit::timeline::{Work, trace};
 
 use super::{End, N, address, assert_after, both, data, keep_an_error};
 
-/// A disturbance, and the number of the step before which it comes.
+/// A disturbance, and the step before which it occurs.
 #[derive(Clone, Copy, Debug)]
 enum Trouble<'c> {
     None,
@@ -25,7 +25,7 @@ struct Steps<'t> {
 }
 
 impl Steps<'_> {
-    /// Does a step; repeats it if it fails.
+    /// Runs a step, and repeats it if it fails.
     fn step<T>(&mut self, mut work: impl FnMut() -> cuweave::Result<T>) -> T {
         let result = self.armed(&mut work);
         result.or_else(|_| work()).expect("a step that nothing hinders")
@@ -54,8 +54,8 @@ impl Steps<'_> {
 
 const STEPS: usize = 9;
 
-/// Binds, launches, reads, sets, launches on another stream and ends, and checks the order of all of it. Returns true if a
-/// call failed.
+/// Binds, launches, reads, sets, launches on another stream and ends. Checks the order of all of it. Returns true
+/// if a call failed.
 fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
     let ctx = &device.ctx;
     let [a, b, c] = [device.new_stream(), device.new_stream(), device.new_stream()];

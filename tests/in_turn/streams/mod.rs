@@ -1,6 +1,6 @@
-//! A launch is ordered with all other users of its memory, its kernels and their variables, on all streams. The order is read
-//! from the driver calls: without faults, with each call failing in turn, with an error kept in the context before each step,
-//! and while the user's streams capture.
+//! A launch is ordered with all other users of its memory, its kernels and their variables, on all streams. The
+//! driver calls show the order: without faults, with each call failing in turn, with an error in the context before
+//! each step, and while the user's streams capture.
 
 mod captures;
 mod contexts;
@@ -27,7 +27,7 @@ unsafe extern "ptx-kernel" {
     fn shift(x: &mut [i32; n], by: i32, n: u32);
 }
 
-/// A borrowed and an owned buffer are read, and two others are written.
+/// Reads a borrowed and an owned buffer, and writes two others.
 #[cuweave::graph]
 fn both(n: u32, x: &[i32; n], y: &[i32; n], out: &mut [i32; n], sum: &mut [i32; n]) {
     copy(&x, &mut out);
@@ -99,7 +99,7 @@ enum End {
     IntoArgs,
 }
 
-/// Lets the context keep an error, as a failed call in a drop does.
+/// Makes the context keep an error, as a failed call in a drop does.
 fn keep_an_error(ctx: &CudaContext) {
     ctx.record_err::<()>(Err(DriverError(CUresult::CUDA_ERROR_NOT_SUPPORTED)));
 }
@@ -198,7 +198,7 @@ fn hidden_state_is_ordered_between_execs() {
             }
         }
     }
-    // On one stream there are no such calls.
+    // On a single stream, there are no such calls.
     let mut execs =
         [(); 3].map(|()| step(&device.ctx).expect("it builds").instantiate().expect("it instantiates"));
     let waits = || cuweave_sim::calls().expect("counts").get("cuStreamWaitEvent").copied().unwrap_or(0);
@@ -210,8 +210,9 @@ fn hidden_state_is_ordered_between_execs() {
     assert_eq!(waits(), before);
 }
 
-/// cudarc frees a buffer of a per-thread default stream in that of the thread that drops it. A real driver may not let a thread
-/// end while such a free is behind work that runs: so the exec that owns the buffer waits first.
+/// cudarc frees a buffer of a per-thread default stream in the default stream of the thread that drops it. A real
+/// driver may not let a thread end while such a free waits for running work. So the exec that owns the buffer waits
+/// first.
 #[test]
 fn owned_buffers_of_a_per_thread_stream_are_freed_after_the_work() {
     let Some(device) = simulated_alone() else { return };

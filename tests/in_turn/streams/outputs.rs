@@ -1,4 +1,4 @@
-//! Outputs are freed, and given to the next launch, after all of their readers.
+//! Outputs are freed, and passed to the next launch, after all of their readers.
 
 use cudarc::driver::sys::CUstreamCaptureMode;
 use cuweave_testkit::device::simulated_alone;
@@ -24,7 +24,7 @@ fn an_output_is_freed_after_all_of_its_readers() {
                 }
                 let mut target = data(&b, 0);
                 for stream in [&c, &device.ctx.per_thread_stream(), &b, &b] {
-                    // A target of its own for each, so that targets order nothing.
+                    // Each read has its own target, so that targets do not order anything.
                     let mut target = data(stream, 0);
                     stream.memcpy_dtod(&output, &mut target).expect("a copy");
                     let (from, mut to) = (output.slice(2..4), target.slice_mut(2..4));
@@ -64,7 +64,7 @@ fn an_output_is_freed_after_all_of_its_readers() {
     }
 }
 
-/// Each record of a use fails: the free waits all the same.
+/// Each record of a use fails: the free still waits.
 #[test]
 fn a_use_whose_record_fails_is_waited_for() {
     let Some(device) = simulated_alone() else { return };
@@ -99,7 +99,8 @@ fn a_use_whose_record_fails_is_waited_for() {
     }
 }
 
-/// Two graphs read one output on two streams and are forgotten: one event of the output's cannot stand for both.
+/// Two graphs read one output on two streams and are forgotten. A single event of the output cannot represent both
+/// reads.
 #[test]
 fn forgotten_readers_of_an_output_are_waited_for() {
     let Some(device) = simulated_alone() else { return };
@@ -138,7 +139,7 @@ fn forgotten_readers_of_an_output_are_waited_for() {
     }
 }
 
-/// An output is freed after all reads of it through views that an exec which has bound it hands out.
+/// An output is freed after all reads through views that come from an exec to which it is bound.
 #[test]
 fn an_output_is_freed_after_all_reads_of_its_views() {
     let Some(device) = simulated_alone() else { return };

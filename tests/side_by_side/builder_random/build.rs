@@ -1,4 +1,4 @@
-//! The programs by a builder.
+//! Builds the programs with a builder.
 
 use cuweave::builder::{
     Argument, Builder, Handle, Launches, Memory, Order, Scalar, Size, Statement as Node, ToArgument, ToSize,
@@ -9,7 +9,7 @@ use cuweave::prelude::*;
 use super::generate::{Factor, Grid, Len, Of, Part, Program, Work, name};
 use super::{A, Bench, K, N, Seen, add_all, axpy, copy_to, made, scale, seen, set, step};
 
-/// Builds a program, and runs it.
+/// Builds and runs a program.
 pub fn run(program: &Program, bench: &mut Bench) -> cuweave::Result<Seen> {
     let Bench { device, x, z, y, v, p, out, .. } = bench;
     let mut b = Builder::with_name(&device.ctx, &format!("p{}", program.number));
@@ -109,7 +109,7 @@ impl Writing<'_, '_> {
     }
 
     fn set_handle(&mut self, buffer: usize, handle: Handle) {
-        // Loops allocate a buffer anew in each turn.
+        // In loops, each iteration allocates a new buffer.
         self.handles.resize(self.handles.len().max(buffer + 1), handle);
         self.handles[buffer] = handle;
     }

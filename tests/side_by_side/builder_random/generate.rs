@@ -1,4 +1,4 @@
-//! Random programs: right ones, whose reads are covered by earlier writes.
+//! Generates random valid programs: everything that is read was written before.
 
 use cuweave_testkit::random::Random;
 
@@ -17,23 +17,23 @@ pub enum Len {
 /// A part of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its number among the buffers.
+    /// The index of the buffer.
     pub buffer: usize,
     pub of: Of,
 }
 
-/// A part of a buffer: chunks have `n` elements.
+/// The kind of part. Chunks have `n` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     Whole,
     Chunk(usize),
-    /// The variable of a loop.
+    /// The chunk that a loop variable selects.
     Turn,
     /// The second half of the upper half of a buffer of four chunks.
     Nested,
 }
 
-/// A number that a kernel is given.
+/// A number that is passed to a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Factor {
     Literal(u8),
@@ -91,7 +91,7 @@ pub enum Work {
     Free {
         buffer: usize,
     },
-    /// A call of `step`, and of `made`, whose result is a buffer.
+    /// A call of `step`, and of `made`, which returns a buffer.
     Step {
         a: Factor,
         x: Part,
@@ -107,12 +107,12 @@ pub enum Work {
     },
 }
 
-/// A statement, with the earlier ones that its `#[after]` names.
+/// A statement, and the earlier statements that its `#[after]` names.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub work: Work,
     pub after: Vec<usize>,
-    /// True if a later statement names it.
+    /// True if a later statement refers to it.
     pub named: bool,
 }
 
@@ -147,7 +147,7 @@ struct Writer {
     random: Random,
     explicit: bool,
     lens: Vec<Len>,
-    /// For each buffer the chunks that are written; one for `n + k` elements.
+    /// For each buffer, the chunks that have been written; one entry for `n + k` elements.
     written: Vec<Vec<bool>>,
     freed: Vec<bool>,
     statements: Vec<Statement>,
@@ -161,7 +161,7 @@ fn chunks(len: Len) -> usize {
     }
 }
 
-/// Returns the program of a number.
+/// Returns the program with this number.
 pub fn program(number: u64) -> Program {
     let mut random = Random::new(number + 1);
     let explicit = random.one_in(5);
@@ -206,7 +206,7 @@ impl Writer {
         }
     }
 
-    /// Returns parts of a length of one chunk, or of `n + k`.
+    /// Returns parts with the length of one chunk, or of `n + k`.
     fn parts(&self, more: bool) -> Vec<Part> {
         let live = (0..self.lens.len()).filter(|&buffer| !self.freed[buffer]);
         let of = |buffer: usize| {
@@ -350,12 +350,12 @@ impl Writer {
         self.lens.len() - 1
     }
 
-    /// A loop over the chunks of `x` and `y`, with a temporary of each turn.
+    /// A loop over the chunks of `x` and `y`, with a temporary in each iteration.
     fn turns(&mut self, a: Factor, grid: Grid) -> Work {
         let turn = |buffer| Part { buffer, of: Of::Turn };
         let turns = 1 + self.random.below(4_usize);
         let buffer = self.allocate(Len::One, false);
-        // No later statement knows its name.
+        // The name is not visible to later statements.
         self.freed[buffer] = true;
         let own = Part { buffer, of: Of::Whole };
         let mut body = vec![
@@ -381,7 +381,8 @@ fn can_be_ordered(work: &Work) -> bool {
     !matches!(work, Work::Loop { .. })
 }
 
-/// Returns the buffers of a statement, each with whether it is written, allocated or freed. Buffer `usize::MAX` is `v`.
+/// Returns the buffers of a statement, each with true if the statement writes, allocates or frees it. Buffer
+/// `usize::MAX` is `v`.
 fn uses(work: &Work) -> Vec<(usize, bool)> {
     match work {
         Work::Alloc { buffer } | Work::Free { buffer } => vec![(*buffer, true)],

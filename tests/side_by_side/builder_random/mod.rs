@@ -1,5 +1,5 @@
-//! Each of 200 random programs is the same as a graph function and by a builder: the checked program, the operations and what
-//! they compute.
+//! 200 random programs, each as a graph function and with a builder: the checked program, the operations and the
+//! results must be the same.
 
 use cudarc::driver::{CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::prelude::*;

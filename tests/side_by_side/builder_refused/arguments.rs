@@ -9,7 +9,8 @@ use super::{Start, add_all, axpy, consumed, copy_to, refusals, refused, scale, s
 #[test]
 fn borrows_fit_the_declaration() {
     let device = device();
-    let borrows = "\n= note: `&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`";
+    let borrows = "\n= note: `&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and \
+        `atomic(&mut b)` fits `&[Atomic<T>; _]`";
     let Start { mut b, n, x, mut y } = start(&device);
     let mut u = b.named("u").alloc::<u32>(n);
     let (node, line) = at!(b.launch(scale {}, per_item(n), (&mut y, n)));
@@ -33,7 +34,8 @@ fn borrows_fit_the_declaration() {
         (
             line,
             &format!(
-                "CW401: `atomic(&mut y)` does not fit the parameter `x` of `scale`, which is declared as `&mut [T; _]`{borrows}"
+                "CW401: `atomic(&mut y)` does not fit the parameter `x` of `scale`, which is declared as `&mut [T; \
+                 _]`{borrows}"
             ),
         ),
     );
@@ -43,7 +45,8 @@ fn borrows_fit_the_declaration() {
         (
             line,
             &format!(
-                "CW401: `&mut u` does not fit the parameter `totals` of `add_all`, which is declared as `&[Atomic<T>; _]`{borrows}"
+                "CW401: `&mut u` does not fit the parameter `totals` of `add_all`, which is declared as \
+                 `&[Atomic<T>; _]`{borrows}"
             ),
         ),
     );
@@ -85,7 +88,7 @@ fn borrows_fit_the_declaration() {
             "CW401: `&mut u` has elements of type `u32`, and the parameter `x` of `scale` is declared with `f32`",
         ),
     );
-    // All of them were refused: nothing of them is in the graph.
+    // All of them were refused, so the graph contains nothing.
     assert_eq!(b.build().expect("an empty graph").report().kernels, 0);
 }
 
@@ -116,7 +119,8 @@ fn values_fit_the_declaration() {
         node,
         (
             line,
-            "CW401: `0.1` is no value of `f32`, the type of the parameter `a` of `scale`\n= help: give it as an `f32`, as in `0.1_f32`",
+            "CW401: `0.1` is no value of `f32`, the type of the parameter `a` of `scale`\n= help: give it as an \
+             `f32`, as in `0.1_f32`",
         ),
     );
     let (node, line) = at!(b.launch(scale {}, per_item(n), (&mut y, 2.0, -1)));
@@ -126,12 +130,13 @@ fn values_fit_the_declaration() {
         node,
         (
             line,
-            "CW401: `n * 1099511627776` is 8796093022208, which is no value of `u32`, the type of the parameter `n` of `scale`",
+            "CW401: `n * 1099511627776` is 8796093022208, which is no value of `u32`, the type of the parameter \
+             `n` of `scale`",
         ),
     );
     let (node, line) = at!(b.launch(scale {}, per_item(n), (&mut y, 2.0, n - 9)));
     refused(node, (line, "CW401: `n - 9`, the argument `n` of `scale`, is negative"));
-    // All of them were refused: nothing of them is in the graph.
+    // All of them were refused, so the graph contains nothing.
     assert_eq!(b.build().expect("an empty graph").report().kernels, 0);
 }
 
@@ -155,10 +160,11 @@ fn fills_and_copies_take_elements_of_one_type() {
         node,
         (
             line,
-            "CW401: `fill` does not take elements of type `[f32; 2]`\n= note: `fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`",
+            "CW401: `fill` does not take elements of type `[f32; 2]`\n= note: `fill` takes the integers of up to \
+             64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`",
         ),
     );
-    // All of them were refused: nothing of them is in the graph.
+    // All of them were refused, so the graph contains nothing.
     assert_eq!(b.build().expect("an empty graph").report().kernels, 0);
 }
 
@@ -216,7 +222,8 @@ fn other_misuse_is_not_in_the_language() {
         node,
         (
             line,
-            "CW001: `p` is pinned host memory, which `scale` does not take\n= help: `copy` it to or from a device buffer",
+            "CW001: `p` is pinned host memory, which `scale` does not take\n= help: `copy` it to or from a device \
+             buffer",
         ),
     );
     let (node, line) = at!(b.fill(&mut p, 2.0));
@@ -224,7 +231,8 @@ fn other_misuse_is_not_in_the_language() {
         node,
         (
             line,
-            "CW001: `p` is pinned host memory, which `fill` does not take\n= help: `copy` it to or from a device buffer",
+            "CW001: `p` is pinned host memory, which `fill` does not take\n= help: `copy` it to or from a device \
+             buffer",
         ),
     );
     let (node, line) = at!(b.launch(scale {}, per_item(n), (h, 2.0, n)));
@@ -232,7 +240,8 @@ fn other_misuse_is_not_in_the_language() {
         node,
         (
             line,
-            "CW001: `h`, a buffer that the graph owns, is passed by value\n= help: write `&b`, `&mut b` or `atomic(&mut b)`",
+            "CW001: `h`, a buffer that the graph owns, is passed by value\n= help: write `&b`, `&mut b` or \
+             `atomic(&mut b)`",
         ),
     );
     let (node, line) = at!(b.fill(&h, 2.0));
@@ -242,7 +251,8 @@ fn other_misuse_is_not_in_the_language() {
         node,
         (
             line,
-            "CW001: `n`, an argument of `fill`, is not a buffer\n= help: pass an allocation or an argument by `&` or `&mut`",
+            "CW001: `n`, an argument of `fill`, is not a buffer\n= help: pass an allocation or an argument by `&` \
+             or `&mut`",
         ),
     );
     let mut size = n + 0;
@@ -257,6 +267,6 @@ fn other_misuse_is_not_in_the_language() {
     }
     let (node, line) = at!(b.fill(&mut part, 2.0));
     refused(node, (line, "CW001: a part of more than 64 parts is given to `fill`"));
-    // A bare argument stands for its declared borrow.
+    // An argument that is passed by name has its declared borrow.
     b.launch(axpy {}, per_item(n), (2.0, x, &mut y, n)).expect("a launch");
 }

@@ -1,4 +1,4 @@
-//! Handles, setters, and faults of numbers.
+//! Handles, setters, and invalid numbers.
 
 use cuweave::Buffer;
 use cuweave::builder::{Argument, Builder, Statement};

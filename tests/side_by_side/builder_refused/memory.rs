@@ -1,4 +1,4 @@
-//! Memory: contents, lives, outputs and useless allocations.
+//! Memory: contents, lifetimes, outputs and useless allocations.
 
 use cuweave::builder::Handle;
 use cuweave::prelude::*;
@@ -6,7 +6,7 @@ use cuweave_testkit::device::{Device, device};
 
 use super::{Start, axpy, refusals, refused, scale, start};
 
-/// Returns a builder with an allocation `h` that `x` is copied into.
+/// Returns a builder with an allocation `h` into which `x` was copied.
 fn copied(device: &Device) -> (Start<'static>, Handle) {
     let mut start = start(device);
     let mut h = start.b.named("h").alloc::<f32>(2 * start.n);
@@ -27,7 +27,9 @@ fn unwritten_memory_is_not_read() {
         (
             line,
             &format!(
-                "CW101: `h` is read by `axpy`, but nothing has written it\n= note: `h` is allocated on line {declared}, and fresh memory has no contents\n= help: write `h` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`"
+                "CW101: `h` is read by `axpy`, but nothing has written it\n= note: `h` is allocated on line \
+                 {declared}, and fresh memory has no contents\n= help: write `h` first: with `fill`, `copy`, or a \
+                 launch whose parameter is `&mut [MaybeUninit<T>; _]`"
             ),
         ),
     );
@@ -40,7 +42,9 @@ fn unwritten_memory_is_not_read() {
         b.build(),
         (
             line,
-            "CW101: `h` is given to the kernel `scale` before it is written\n= note: `scale` takes it as `&mut [T; _]`, and may read it\n= help: write all of `h` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`",
+            "CW101: `h` is given to the kernel `scale` before it is written\n= note: `scale` takes it as `&mut [T; \
+             _]`, and may read it\n= help: write all of `h` before, or declare the parameter as `&mut \
+             [MaybeUninit<T>; _]`",
         ),
     );
 
@@ -55,7 +59,9 @@ fn unwritten_memory_is_not_read() {
         (
             line,
             &format!(
-                "CW101: `h` is read by `copy`, but not all of it is proved to be written\n= note: `fill` (line {filled}) writes `h[0..n]`\n= help: write `h` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`"
+                "CW101: `h` is read by `copy`, but not all of it is proved to be written\n= note: `fill` (line \
+                 {filled}) writes `h[0..n]`\n= help: write `h` first: with `fill`, `copy`, or a launch whose \
+                 parameter is `&mut [MaybeUninit<T>; _]`"
             ),
         ),
     );
@@ -74,7 +80,8 @@ fn lives_are_kept() {
         (
             line,
             &format!(
-                "CW102: `h` is used by `copy` after it is freed\n= note: `free(h)` on line {freed} comes before\n= help: move the `free` after the last use, or delete it: the free is placed by itself"
+                "CW102: `h` is used by `copy` after it is freed\n= note: `free(h)` on line {freed} comes before\n= \
+                 help: move the `free` after the last use, or delete it: the free is placed by itself"
             ),
         ),
     );
@@ -89,7 +96,8 @@ fn lives_are_kept() {
         (
             line,
             &format!(
-                "CW103: `h` is freed twice\n= note: it is freed first on line {freed}\n= help: remove one of the two: without any, the free is placed after the last use"
+                "CW103: `h` is freed twice\n= note: it is freed first on line {freed}\n= help: remove one of the \
+                 two: without any, the free is placed after the last use"
             ),
         ),
     );
@@ -115,7 +123,8 @@ fn outputs_are_live_written_and_returned_once() {
         (
             line,
             &format!(
-                "CW105: `h` is returned although it is freed\n= note: it is freed on line {freed}\n= help: remove the `free`: who holds the output frees it"
+                "CW105: `h` is returned although it is freed\n= note: it is freed on line {freed}\n= help: remove \
+                 the `free`: who holds the output frees it"
             ),
         ),
     );
@@ -128,7 +137,8 @@ fn outputs_are_live_written_and_returned_once() {
         b.build(),
         (
             line,
-            "CW105: `h` is returned twice\n= note: an allocation leaves the graph once: each output has one owner\n= help: return a copy: `copy` it into a second allocation",
+            "CW105: `h` is returned twice\n= note: an allocation leaves the graph once: each output has one \
+             owner\n= help: return a copy: `copy` it into a second allocation",
         ),
     );
 
@@ -142,7 +152,8 @@ fn outputs_are_live_written_and_returned_once() {
         (
             line,
             &format!(
-                "CW107: `h` is returned, but nothing has written it\n= note: it is allocated on line {declared}\n= help: write it with a launch, `fill` or `copy`, or do not return it"
+                "CW107: `h` is returned, but nothing has written it\n= note: it is allocated on line {declared}\n= \
+                 help: write it with a launch, `fill` or `copy`, or do not return it"
             ),
         ),
     );
@@ -153,7 +164,8 @@ fn outputs_are_live_written_and_returned_once() {
         done,
         (
             line,
-            "CW001: `x` is an argument: only allocations of this graph leave it\n= help: `copy` it into an allocation and return that",
+            "CW001: `x` is an argument: only allocations of this graph leave it\n= help: `copy` it into an \
+             allocation and return that",
         ),
     );
 }

@@ -1,4 +1,4 @@
-//! Every code that can arise in a builder: each is an error with the code, the place of the call, and its message.
+//! Every error code that can occur in a builder, with the code, the place of the call, and the message.
 
 use std::panic::Location;
 
@@ -8,7 +8,7 @@ use cuweave::error::Refusal;
 use cuweave::prelude::*;
 use cuweave_testkit::device::Device;
 
-/// Evaluates calls, and returns the last one's value with its line.
+/// Evaluates calls. Returns the last one's value and line.
 macro_rules! at {
     ($call:expr) => {
         ($call, line!())
@@ -41,7 +41,7 @@ fn refusals<T: std::fmt::Debug>(result: cuweave::Result<T>) -> Vec<Refusal> {
     }
 }
 
-/// Checks the only refusal of an error: where it is, and its text.
+/// Checks the only refusal of an error: its place and its text.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: cuweave::Result<T>, (line, text): (u32, &str)) {
     let refusals = refusals(result);
@@ -57,7 +57,7 @@ fn refused<T: std::fmt::Debug>(result: cuweave::Result<T>, (line, text): (u32, &
     assert!(text.starts_with(refusal.code.name()));
 }
 
-/// A builder with the scalars and arguments that most programs here have.
+/// A builder with the scalars and arguments that most programs here use.
 struct Start<'a> {
     b: Builder<'a>,
     n: cuweave::builder::Scalar<u32>,

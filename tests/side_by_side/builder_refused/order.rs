@@ -16,7 +16,9 @@ fn mutable_borrows_are_the_only_ones() {
         b.build(),
         (
             line,
-            "CW201: `copy_to` borrows `y` mutably and also shared\n= note: the first borrow in the same call is shared\n= help: pass it once, to a parameter declared `&mut [T; _]`, or copy it into a second buffer first",
+            "CW201: `copy_to` borrows `y` mutably and also shared\n= note: the first borrow in the same call is \
+             shared\n= help: pass it once, to a parameter declared `&mut [T; _]`, or copy it into a second buffer \
+             first",
         ),
     );
 
@@ -25,12 +27,13 @@ fn mutable_borrows_are_the_only_ones() {
     let (node, line) =
         at!(b.launch(copy_to {}, per_item(n), (y.range(0, n).read(), y.range(k, n + k).write(), n)));
     node.expect("its arguments fit");
-    // The numbers are those of disjoint ranges; a setter could change them.
+    // The ranges are disjoint for these numbers, but a setter could change them.
     refused(
         b.build(),
         (
             line,
-            "CW201: `copy_to` borrows `y` mutably and also shared\n= note: `y[0..n]` and `y[k..n + k]` are not proved to be disjoint\n= help: split it: `let (lo, hi) = y.split_at_mut(k);` gives two disjoint parts",
+            "CW201: `copy_to` borrows `y` mutably and also shared\n= note: `y[0..n]` and `y[k..n + k]` are not \
+             proved to be disjoint\n= help: split it: `let (lo, hi) = y.split_at_mut(k);` gives two disjoint parts",
         ),
     );
 
@@ -62,7 +65,9 @@ fn explicit_order_must_suffice() {
         (
             line,
             &format!(
-                "CW202: `second` writes `y`, and nothing orders it with `first`, which writes it\n= note: the missing edge is `first` (line {first}) -> `second` (line {line})\n= help: put `after(first)` on this statement"
+                "CW202: `second` writes `y`, and nothing orders it with `first`, which writes it\n= note: the \
+                 missing edge is `first` (line {first}) -> `second` (line {line})\n= help: put `after(first)` on \
+                 this statement"
             ),
         ),
     );
@@ -78,7 +83,8 @@ fn explicit_order_must_suffice() {
         (
             line,
             &format!(
-                "CW203: `fill` uses `h`, but is not ordered after its alloc\n= note: the missing edge is alloc of `h` (line {declared}) -> `fill` (line {line})\n= help: put `after(h)` on this statement"
+                "CW203: `fill` uses `h`, but is not ordered after its alloc\n= note: the missing edge is alloc of \
+                 `h` (line {declared}) -> `fill` (line {line})\n= help: put `after(h)` on this statement"
             ),
         ),
     );
@@ -101,12 +107,15 @@ fn explicit_order_must_suffice() {
         (
             first,
             &format!(
-                "CW204: the order has a cycle: `one` -> `other` -> `one`\n= note: `one` (line {first}) comes before `other` (line {line}), which says `after(one)`\n= note: `other` (line {line}) comes before `one` (line {first}), which says `after(other)`\n= help: remove `other` from this `after`, or move the statement"
+                "CW204: the order has a cycle: `one` -> `other` -> `one`\n= note: `one` (line {first}) comes \
+                 before `other` (line {line}), which says `after(one)`\n= note: `other` (line {line}) comes before \
+                 `one` (line {first}), which says `after(other)`\n= help: remove `other` from this `after`, or \
+                 move the statement"
             ),
         ),
     );
 
-    // Statements of one place are told once.
+    // Statements at the same place are reported once.
     let Start { mut b, n, y, .. } = start(&device);
     let launch = |b: &mut Builder<'_>| at!(b.launch(scale {}, per_item(n), (y.write(), 2.0, n)));
     let made: Vec<_> = (0..4).map(|_| launch(&mut b)).collect();
@@ -119,7 +128,10 @@ fn explicit_order_must_suffice() {
         (
             line,
             &format!(
-                "CW204: the order has a cycle: `scale` (5 times)\n= note: `scale` (line {line}) comes before `scale` (line {line}), which uses `y` after it, 3 times\n= note: `scale` (line {line}) comes before `scale` (line {line}), which says `after(scale)`\n= help: remove `scale` from this `after`, or move the statement"
+                "CW204: the order has a cycle: `scale` (5 times)\n= note: `scale` (line {line}) comes before \
+                 `scale` (line {line}), which uses `y` after it, 3 times\n= note: `scale` (line {line}) comes \
+                 before `scale` (line {line}), which says `after(scale)`\n= help: remove `scale` from this \
+                 `after`, or move the statement"
             ),
         ),
     );

@@ -1,4 +1,4 @@
-//! Chains of the same kernels, side by side, in one launch.
+//! Parallel chains of the same kernels in one launch.
 
 mod random;
 mod setters;
@@ -42,7 +42,7 @@ fn linear(x: &mut [u32], a: u32, b: u32) {
     x.iter_mut().for_each(|x| *x = x.wrapping_mul(a).wrapping_add(b));
 }
 
-/// Adds the sum of each block of 64 elements to them.
+/// Adds to each element the sum of its block of 64 elements.
 fn sums(x: &mut [u32]) {
     for block in x.chunks_mut(64) {
         let sum = block.iter().fold(0_u32, |sum, x| sum.wrapping_add(*x));

@@ -1,5 +1,5 @@
-//! Random chains side by side, as they are written, batched, overlapped, each in one kernel, and all in one: each form leaves what plain Rust
-//! computes, and the simulated driver has nothing to report.
+//! Random parallel chains: as written, batched, overlapped, each in one kernel, and all in one kernel. Each form
+//! must give the results of plain Rust, and the simulated driver must not report anything.
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{Rules, change_next_rules};
@@ -10,34 +10,34 @@ use cuweave_testkit::random::Random;
 
 use super::{kernels, linear, mixed, odd, sums};
 
-/// A launch of each chain, on its two own buffers and one that all read.
+/// A launch of each chain, on its own two buffers and one that all chains read.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// The scalar differs from chain to chain.
+    /// The scalar differs between chains.
     Linear(usize, u32),
-    /// Adds the buffer that all chains read to an own one, into the other one.
+    /// Adds the buffer that all chains read to one of its own buffers, and stores the sum in the other.
     Mixed(usize),
     Strided(usize),
     Odd(usize),
     Sums(usize),
     Turned(usize),
     Rows(usize),
-    /// By way of barriers with names.
+    /// Uses named barriers.
     Exchanged(usize),
-    /// Threads of odd elements end early.
+    /// Threads of odd elements exit early.
     Evened(usize),
     Spread(usize),
-    /// Into a temporary and from there into a buffer.
+    /// Through a temporary into a buffer.
     Through(usize),
-    /// A step that no chain has in one kernel with others.
+    /// A step that cannot be in one kernel with others.
     Mirrored(usize),
     /// Chain `i` reads what chain `i + 1` wrote.
     Neighbour(usize),
-    /// A step of the chains with even numbers alone.
+    /// A step that only even chains have.
     Even(usize),
-    /// A kernel behind all chains, and before what follows.
+    /// A kernel after all chains and before the following steps.
     Join,
-    /// A copy of an own buffer into the other one.
+    /// A copy from one own buffer to the other.
     Copy(usize),
 }
 
@@ -45,16 +45,16 @@ const THREADS: u32 = 64;
 
 #[derive(Clone, Debug)]
 struct Program {
-    /// The blocks of each chain.
+    /// The number of blocks of each chain.
     blocks: Vec<u32>,
-    /// The elements of each chain.
+    /// The number of elements of each chain.
     n: Vec<u32>,
     steps: Vec<Step>,
-    /// The launches are in the body of a condition.
+    /// True if the launches are in the body of a conditional.
     conditional: bool,
-    /// The buffers of all chains are parts of one, in another order.
+    /// True if the buffers of all chains are parts of one buffer, in another order.
     parts: bool,
-    /// The temporaries take no more than the launches as they are written.
+    /// True if the temporaries must not need more memory than those of the launches as written.
     budget: bool,
 }
 
@@ -69,7 +69,7 @@ impl Program {
         let short = random.of(&[0, 0, 1, 5, 63]);
         let n = blocks.iter().map(|blocks| blocks * THREADS - short).collect();
         let count = random.of(&[2, 4, 9, 40]);
-        // Mostly steps that keep to their chain.
+        // Mostly steps that do not access other chains.
         let strange = random.of(&[0, 1, 4]);
         let steps = (0..count).map(|_| step(&mut random, strange)).collect();
         let conditional = random.below(5_u32) == 0;
@@ -118,7 +118,7 @@ impl Data {
     }
 }
 
-/// Runs the statements one after the other on the host.
+/// Runs the statements sequentially on the host.
 fn meaning(program: &Program, data: &mut Data) {
     let threads = THREADS as usize;
     for &step in &program.steps {
@@ -261,7 +261,7 @@ fn body(
             }
             continue;
         }
-        // A chain reads the elements that its neighbour had before the step.
+        // A chain reads the elements of its neighbour as they were before the step.
         if let Step::Neighbour(x) = step {
             let old: Vec<Handle> = (0..chains)
                 .map(|at| {
@@ -324,12 +324,12 @@ fn body(
     }
 }
 
-/// Returns the buffers after two launches, and the report. The temporaries have a budget, if one is given.
+/// Returns the buffers after two launches, and the report. The budget applies to the temporaries.
 fn run(device: &Device, program: &Program, form: Form, data: &Data, budget: Option<u64>) -> (Data, Report) {
     let upload = |list: &[u32]| device.upload(list);
     let mut all = upload(&data.all);
     let mut joined = upload(&data.joined);
-    // One buffer for all chains, or two for each.
+    // One buffer for all chains, or two for each chain.
     let mut left = data.clone();
     let whole: Vec<u32> = data.own.iter().rev().flat_map(|[x, y]| [y.clone(), x.clone()].concat()).collect();
     let mut parts = upload(&whole);

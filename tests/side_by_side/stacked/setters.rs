@@ -1,4 +1,4 @@
-//! Setters reach the members of stacks: scalars, buffers, and ranges that they move or make shorter.
+//! Setters affect the members of stacks: scalars, buffers, and ranges that they move or shorten.
 
 use cuweave::__private::change_next_rules;
 use cuweave::Error;
@@ -153,7 +153,7 @@ fn numbers(n: usize, by: u32) -> Vec<u32> {
     (0..).map(|at: u32| at.wrapping_mul(by) % 1_001).take(n).collect()
 }
 
-/// The chains of a stack, and the kernels of its graph.
+/// Returns the number of chains in a stack, and the kernels of its graph.
 fn stacks(report: &Report) -> (usize, &[usize]) {
     (report.kernels, &report.stacked)
 }
@@ -270,7 +270,7 @@ fn setters_reach_stacks_in_bodies() {
     device.nothing_reported();
 }
 
-/// Chains whose grids a setter changes are no kernels, so they are not stacked.
+/// Chains whose grids a setter changes are not fused into kernels, so they are not stacked.
 #[test]
 fn setters_change_the_grids_of_chains() {
     let device = device();
@@ -293,7 +293,7 @@ fn setters_change_the_grids_of_chains() {
     device.nothing_reported();
 }
 
-/// A loop from 0 has as many turns as its end says, and not the product of both.
+/// A loop from 0 has `end` iterations, not the product of both bounds.
 #[test]
 fn loops_from_zero_may_be_long() {
     let device = device();
@@ -305,7 +305,7 @@ fn loops_from_zero_may_be_long() {
                 b.launch(between {}, (1, 64), (x.write(), 0_u32, last, 64_u32)).expect("a launch");
             }
         }
-        // So few blocks are too many for long kernels.
+        // For long kernels, even so few blocks are too many.
         change_next_rules(|_, _, rules| {
             rules.tuning.chains.stacked.iter_mut().for_each(|stacked| stacked.long = Waves(0, 1));
         });
